@@ -1,5 +1,4 @@
-import { wordsOf } from './causes.js';
-import { WatchkeeperError } from './errors.js';
+import { WatchkeeperError, wordsOf } from './errors.js';
 
 /** ioredis' words for a missing connection; it has no codes for them. */
 const CONNECTION_WORDS =

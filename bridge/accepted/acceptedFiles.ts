@@ -9,7 +9,7 @@
 import { closeSync, fstatSync, readdirSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { nullIfAbsent } from '../../src/errno.js';
+import { nullIfAbsent } from '../../src/errors.js';
 import { LineAppender } from '../../src/files/lineAppender.js';
 import { linesFrom } from '../../src/files/lines.js';
 import { READ_NO_LINK } from '../../src/files/plainFile.js';

@@ -8,8 +8,7 @@
  */
 import { basename } from 'node:path';
 import * as z from 'zod';
-import { errorCode } from '../../src/errno.js';
-import { describeError, UsageError } from '../../src/errors.js';
+import { describeError, errorCode, UsageError } from '../../src/errors.js';
 import { readPlainFileSync } from '../../src/files/plainFile.js';
 import { OUTCOMES, WAIT_KINDS } from '../../src/journal/schema.js';
 import { FAILURE_CAUSES } from './failures/causes.js';

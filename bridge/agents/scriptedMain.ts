@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto';
 import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { nullIfAbsent } from '../../src/errno.js';
+import { nullIfAbsent } from '../../src/errors.js';
 import { contentDigest } from '../../src/journal/digest.js';
 import { systemClock } from '../../src/time.js';
 import type { ScenarioFile, Step } from './scenario.js';

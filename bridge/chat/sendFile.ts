@@ -10,7 +10,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode, nullIfAbsent } from '../../src/errno.js';
+import { errorCode, nullIfAbsent } from '../../src/errors.js';
 import { replaceDurably, syncFolder } from '../../src/files/durableFile.js';
 import { LineAppender } from '../../src/files/lineAppender.js';
 import { linesFrom } from '../../src/files/lines.js';

@@ -10,9 +10,16 @@ import { readProcessIdentity } from '../../src/host/identity.js';
 import { createRedactor, ownSecretsIn, type Redact, redactJsonLine } from '../../src/log/redact.js';
 import { visible } from '../../src/log/visibleText.js';
 import { systemClock } from '../../src/time.js';
-import type { Command, CommandContext, CommandIo, ExitCode } from '../command/command.js';
+import {
+  type Command,
+  type CommandContext,
+  type CommandIo,
+  type ExitCode,
+  printLines,
+  sayEach,
+  sayLines,
+} from '../command/command.js';
 import { startDetached } from '../command/detached.js';
-import { printLines, sayEach, sayLines } from '../command/print.js';
 import { programRunner } from '../command/runProgram.js';
 import { ServiceSignals, type SignalHandlers } from '../command/serviceSignals.js';
 import { helpOfWord } from '../command/wordHelp.js';

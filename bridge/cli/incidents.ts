@@ -5,9 +5,8 @@ import type { AgentSession } from '../../src/jobs/model.js';
 import type { Records } from '../../src/jobs/records.js';
 import { isoTime } from '../../src/time.js';
 import { withStore } from '../assembly/withStore.js';
-import type { Command, ExitCode } from '../command/command.js';
+import { type Command, type ExitCode, printJson, printLines } from '../command/command.js';
 import { readOptions } from '../command/options.js';
-import { printJson, printLines } from '../command/print.js';
 import { columnsOf, renderTable } from '../command/table.js';
 
 const CLOSED_SHOWN = 20;

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/host/program.js';
-import { printLines } from '../command/print.js';
+import { printLines } from '../command/command.js';
 import { runCommand, runCommandLine } from './commandLine.js';
 import { QUICK_COMMANDS } from './quickCommands.js';
 import { QUICK_NAMES, VERSION_WORDS } from './quickNames.js';

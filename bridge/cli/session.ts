@@ -16,9 +16,15 @@ import { describeDuration, isoTime, systemClock } from '../../src/time.js';
 import type { Foundation } from '../assembly/foundation.js';
 import { judgeContext, recordedGaps } from '../assembly/judging.js';
 import { withStore } from '../assembly/withStore.js';
-import type { Command, CommandContext, ExitCode } from '../command/command.js';
+import {
+  type Command,
+  type CommandContext,
+  type ExitCode,
+  printJson,
+  printLines,
+  sayEach,
+} from '../command/command.js';
 import { describeThresholds, readOptions } from '../command/options.js';
-import { printJson, printLines, sayEach } from '../command/print.js';
 import { paragraph } from '../command/table.js';
 import { clockLines, describeNext } from './clockLines.js';
 import { revivalsOf } from './incidents.js';

@@ -6,8 +6,7 @@ import { type Shown, showSession } from '../../memory/show/shown.js';
 import { judge } from '../../monitoring/terminals/judge.js';
 import { WatchkeeperError } from '../../src/errors.js';
 import { systemClock } from '../../src/time.js';
-import type { CommandContext } from '../command/command.js';
-import { sayEach } from '../command/print.js';
+import { type CommandContext, sayEach } from '../command/command.js';
 
 type Caller = Pick<CommandContext, 'surroundings' | 'redact'>;
 

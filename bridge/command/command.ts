@@ -3,6 +3,7 @@ import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import type { Settings } from '../../src/config/settings.js';
 import type { TerminalStream } from '../../src/log/logDestinations.js';
 import type { Redact } from '../../src/log/redact.js';
+import { oneLine } from '../../src/log/visibleText.js';
 import type { RunProgram } from './runProgram.js';
 import type { SignalHandlers } from './serviceSignals.js';
 
@@ -45,4 +46,28 @@ export interface Command {
   readonly help: string;
   /** @throws UsageError, UnreachableError */
   run(args: readonly string[], context: CommandContext): Promise<ExitCode>;
+}
+
+/** @param lines one, or several */
+export function printLines({ stdout }: Pick<CommandIo, 'stdout'>, lines: string | readonly string[]): void {
+  stdout(textOf(lines));
+}
+
+/** Prints a value for programs, in one line. */
+export function printJson({ stdout }: Pick<CommandIo, 'stdout'>, value: unknown): void {
+  stdout(`${JSON.stringify(value)}\n`);
+}
+
+/** Says something that is not the result, on standard error. @param lines one, or several */
+export function sayLines({ stderr }: Pick<CommandIo, 'stderr'>, lines: string | readonly string[]): void {
+  stderr(textOf(lines));
+}
+
+/** @param messages of errors: the lines of each are lines already */
+export function sayEach(io: Pick<CommandIo, 'stderr'>, messages: Iterable<string>): void {
+  for (const message of messages) sayLines(io, message.split('\n'));
+}
+
+function textOf(lines: string | readonly string[]): string {
+  return `${[lines].flat().map(oneLine).join('\n')}\n`;
 }

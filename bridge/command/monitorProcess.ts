@@ -2,7 +2,7 @@
 import type { Memory } from '../../memory/sessions/memory.js';
 import type { OpenSession } from '../../memory/sessions/sessions.js';
 import { livingMonitor, type MonitorRecord } from '../../monitoring/terminals/monitorRecord.js';
-import { errorCode } from '../../src/errno.js';
+import { errorCode } from '../../src/errors.js';
 import { SECOND } from '../../src/time.js';
 
 /** Until it is there, or gone. */

@@ -3,7 +3,7 @@ import { type Stats, statSync } from 'node:fs';
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Settings } from '../../src/config/settings.js';
-import { errorCode } from '../../src/errno.js';
+import { errorCode } from '../../src/errors.js';
 import { type OwnershipFault, ownershipFault } from '../../src/files/ownFile.js';
 import { seenFile } from '../../src/files/seenFile.js';
 import { type CheckResult, fault, ok } from './checkResult.js';

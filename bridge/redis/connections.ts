@@ -1,7 +1,6 @@
 /** The connections of one process to Redis, awaited, watched and closed together. */
 
 import type { Redis } from 'ioredis';
-import { type Backoff, pauseAfter } from '../../src/backoff.js';
 import { UnreachableError } from '../../src/errors.js';
 import {
   type ConnectionNews,
@@ -11,7 +10,7 @@ import {
   openRedis,
   redactUrl,
 } from '../../src/redis/connect.js';
-import { atMost, type Clock, SECOND } from '../../src/time.js';
+import { atMost, type Backoff, type Clock, pauseAfter, SECOND } from '../../src/time.js';
 import type { RedisOutage } from './redisOutage.js';
 
 const BACKOFF: Backoff = { firstMs: SECOND, longestMs: 30 * SECOND };

@@ -7,8 +7,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as z from 'zod';
 import type { Settings } from '../../src/config/settings.js';
-import { errorCode } from '../../src/errno.js';
-import { describeError, UnreachableError } from '../../src/errors.js';
+import { describeError, errorCode, UnreachableError } from '../../src/errors.js';
 import { readPlainFileSync } from '../../src/files/plainFile.js';
 import { isProcessAlive, readProcessIdentity } from '../../src/host/identity.js';
 

@@ -2,7 +2,7 @@
  * All processes of one run, as far as they can be known: those with its mark, and those related to one of them by descent,
  * group or session. Once seen they stay known, so that a process that later hides its environment is not lost.
  */
-import { errorCode } from '../../src/errno.js';
+import { errorCode } from '../../src/errors.js';
 import { systemProcessTable } from '../../src/host/processes.js';
 import type { HostProcess, ProcessTable, Snapshot } from '../../src/host/table.js';
 import type { Run } from '../../src/jobs/model.js';

@@ -1,8 +1,7 @@
 /** Every failure between us and the Bot API, as one error whose `kind` says what may have happened. */
 import { HttpError } from 'grammy';
 import type { ApiError } from 'grammy/types';
-import { wasNeverConnected, wordsOf } from '../../src/causes.js';
-import { WatchkeeperError } from '../../src/errors.js';
+import { WatchkeeperError, wasNeverConnected, wordsOf } from '../../src/errors.js';
 import { HOUR, MINUTE, SECOND } from '../../src/time.js';
 
 /**

@@ -1,6 +1,5 @@
-import { type Backoff, pauseAfter } from '../../src/backoff.js';
 import type { Logger } from '../../src/log/logger.js';
-import { type Clock, SECOND } from '../../src/time.js';
+import { type Backoff, type Clock, pauseAfter, SECOND } from '../../src/time.js';
 import { ChatError } from './chatError.js';
 
 /** Beyond this many at once, further ones are dropped: a chat that hangs must not fill the memory. */

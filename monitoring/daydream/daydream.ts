@@ -6,8 +6,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { counted } from '../../src/counted.js';
-import { nullIfAbsent } from '../../src/errno.js';
-import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
+import { describeError, nullIfAbsent, UnreachableError, UsageError } from '../../src/errors.js';
 import { replaceBelowLogs } from '../../src/files/durableFile.js';
 import { describeFileTrouble } from '../../src/files/plainFile.js';
 import type { Clock } from '../../src/time.js';

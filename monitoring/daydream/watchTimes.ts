@@ -1,8 +1,7 @@
 /** When a watchdog acted for this logs folder: a day without a watchdog has no events, and neither has a quiet one. */
 import { join } from 'node:path';
 import * as z from 'zod';
-import { nullIfAbsent } from '../../src/errno.js';
-import { describeError } from '../../src/errors.js';
+import { describeError, nullIfAbsent } from '../../src/errors.js';
 import { replaceBelowLogs } from '../../src/files/durableFile.js';
 import { readPlainFile } from '../../src/files/plainFile.js';
 import { parseJson } from '../../src/json.js';

@@ -10,8 +10,15 @@
  */
 import { type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { errorCode, nullIfAbsent } from '../../src/errno.js';
-import { ConflictError, describeError, UnreachableError, UsageError, WatchkeeperError } from '../../src/errors.js';
+import {
+  ConflictError,
+  describeError,
+  errorCode,
+  nullIfAbsent,
+  UnreachableError,
+  UsageError,
+  WatchkeeperError,
+} from '../../src/errors.js';
 import { syncFolder } from '../../src/files/durableFile.js';
 import { ulid } from '../../src/ids.js';
 import { type ArchivingOptions, copyBytes, findBeginning } from './beginning.js';

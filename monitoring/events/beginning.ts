@@ -1,8 +1,7 @@
 /** The first part of archiving: finds the beginning of the live file that is to go, and copies it into the archive. */
 import { type FileHandle, link, open, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errorCode } from '../../src/errno.js';
-import { ConflictError, UsageError } from '../../src/errors.js';
+import { ConflictError, errorCode, UsageError } from '../../src/errors.js';
 import { syncFolder } from '../../src/files/durableFile.js';
 import { linesFrom } from '../../src/files/lines.js';
 import { makePrivateFolder } from '../../src/files/privateFiles.js';

@@ -2,8 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
-import { nullIfAbsent } from '../../src/errno.js';
-import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
+import { describeError, nullIfAbsent, UnreachableError, UsageError } from '../../src/errors.js';
 import { replaceBelowLogs } from '../../src/files/durableFile.js';
 import { readPlainFile } from '../../src/files/plainFile.js';
 import { type Clock, isoTime } from '../../src/time.js';

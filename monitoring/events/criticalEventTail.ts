@@ -1,7 +1,6 @@
 /** Reads critical events from a growing file, and remembers its position. */
 import type { FileHandle } from 'node:fs/promises';
-import { errorCode } from '../../src/errno.js';
-import { UnreachableError } from '../../src/errors.js';
+import { errorCode, UnreachableError } from '../../src/errors.js';
 import { linesFrom } from '../../src/files/lines.js';
 import { describeFileTrouble, openPlainFile } from '../../src/files/plainFile.js';
 import type { AgentName, CriticalEvent, ReachedStep } from '../../src/jobs/incidents.js';

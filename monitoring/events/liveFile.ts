@@ -14,8 +14,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { nullIfAbsent } from '../../src/errno.js';
-import { describeError, UnreachableError } from '../../src/errors.js';
+import { describeError, nullIfAbsent, UnreachableError } from '../../src/errors.js';
 import { SECOND, systemClock } from '../../src/time.js';
 
 /** Two small copies happen between announcement and replacement. A process that takes longer is stopped or dead. */

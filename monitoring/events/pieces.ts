@@ -1,7 +1,7 @@
 /** The critical events as one sequence of files: the archived ones, each a former beginning of the live one, then the live one. */
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { nullIfAbsent } from '../../src/errno.js';
+import { nullIfAbsent } from '../../src/errors.js';
 import { type AppendedLine, linesFrom } from '../../src/files/lines.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { openEvents, parseEvent, withFile } from './criticalEventTail.js';

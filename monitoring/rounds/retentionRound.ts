@@ -8,8 +8,7 @@
 import { lstat, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Retention } from '../../src/config/settings.js';
-import { nullIfAbsent } from '../../src/errno.js';
-import { describeError, FencedError } from '../../src/errors.js';
+import { describeError, FencedError, nullIfAbsent } from '../../src/errors.js';
 import { replaceDurably } from '../../src/files/durableFile.js';
 import { parseObject } from '../../src/json.js';
 import type { Logger } from '../../src/log/logger.js';

@@ -3,7 +3,7 @@
  */
 import { resolve } from 'node:path';
 import type * as z from 'zod';
-import { errorCode } from '../errno.js';
+import { errorCode } from '../errors.js';
 import { describeFileTrouble, readPlainFile } from '../files/plainFile.js';
 import { isProjectKey } from '../ids.js';
 import type { Faults } from './faults.js';

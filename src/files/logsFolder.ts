@@ -5,8 +5,7 @@
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { link, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { errorCode, nullIfAbsent } from '../errno.js';
-import { describeError, UsageError } from '../errors.js';
+import { describeError, errorCode, nullIfAbsent, UsageError } from '../errors.js';
 import { ulid } from '../ids.js';
 import type { Clock } from '../time.js';
 import { linkWords, readPlainFileSync } from './plainFile.js';

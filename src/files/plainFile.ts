@@ -1,8 +1,7 @@
 /** Opens files that may have been replaced: a pipe would block the reader for ever, and a device never ends. */
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { errorCode } from '../errno.js';
-import { describeError } from '../errors.js';
+import { describeError, errorCode } from '../errors.js';
 
 /** For files of the product's own, which are no links; a pipe in their place is not waited for. */
 export const READ_NO_LINK = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;

@@ -5,7 +5,7 @@
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { lstat, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { errorCode } from '../errno.js';
+import { errorCode } from '../errors.js';
 import { LineAppender } from './lineAppender.js';
 import { requireOneName } from './ownFile.js';
 import { linkWords, NotPlainError } from './plainFile.js';

@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { access, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { errorCode } from '../errno.js';
+import { errorCode } from '../errors.js';
 import { PRIVATE_FILE } from './privateFiles.js';
 
 /** A link in its place would make the probe write another file of this user. */

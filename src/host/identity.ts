@@ -2,7 +2,7 @@
  * Identifies a process. A pid alone is not enough: it is reused, and its count restarts in every container and after every boot.
  */
 import { readFileSync, readlinkSync } from 'node:fs';
-import { errorCode } from '../errno.js';
+import { errorCode } from '../errors.js';
 import { readStat, showsOwnNamespace } from './procfs.js';
 
 /** One process as the kernel knows it. With its start time, a pid is unique within a boot. */

@@ -5,7 +5,7 @@
  */
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
-import { errorCode } from '../errno.js';
+import { errorCode } from '../errors.js';
 import { isProcessAlive, type ProcessIdentity } from './identity.js';
 
 export function lifeSignFolder(logsFolder: string): string {

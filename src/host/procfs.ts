@@ -1,6 +1,6 @@
 /** Linux's `/proc` (`man 5 proc`). A process may end between two reads, so absence is a result here, never an exception. */
 import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
-import { errorCode } from '../errno.js';
+import { errorCode } from '../errors.js';
 import type { HostProcess } from './table.js';
 
 /** `/proc/{pid}/environ`. `unreadable`: another user's process. `unknown`: it has ended, or is replacing its program; try again. */

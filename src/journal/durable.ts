@@ -2,7 +2,7 @@
 import { fsync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { nullIfAbsent } from '../errno.js';
+import { nullIfAbsent } from '../errors.js';
 import { failpoint } from '../failpoints.js';
 import { READ_NO_LINK } from '../files/plainFile.js';
 import { journalPath } from './path.js';

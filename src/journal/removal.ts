@@ -2,7 +2,7 @@
 import type { Stats } from 'node:fs';
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { nullIfAbsent } from '../errno.js';
+import { nullIfAbsent } from '../errors.js';
 import { isSessionId } from '../ids.js';
 
 /** Folders with more entries are not checked further: they count as just modified. */

@@ -8,8 +8,7 @@
 import { closeSync, fdatasync, fstatSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { errorCode } from '../errno.js';
-import { describeError, WatchkeeperError } from '../errors.js';
+import { describeError, errorCode, WatchkeeperError } from '../errors.js';
 import { failpoint } from '../failpoints.js';
 import { LineAppender } from '../files/lineAppender.js';
 import { requireOneName } from '../files/ownFile.js';

@@ -1,10 +1,8 @@
 /** Opens connections to Redis; no other part of the product does. */
 
 import { Redis, type RedisOptions } from 'ioredis';
-import { type Backoff, pauseAfter } from '../backoff.js';
-import { wordsOf } from '../causes.js';
-import { UnreachableError, UsageError } from '../errors.js';
-import { type Clock, describeDuration, SECOND, type Timer } from '../time.js';
+import { UnreachableError, UsageError, wordsOf } from '../errors.js';
+import { type Backoff, type Clock, describeDuration, pauseAfter, SECOND, type Timer } from '../time.js';
 
 const RETRY: Backoff = { firstMs: 50, longestMs: 2 * SECOND };
 const CONNECT_LIMIT_MS = 5 * SECOND;

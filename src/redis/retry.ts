@@ -1,8 +1,7 @@
 /** Keeps trying while Redis is unavailable. */
 
-import { type Backoff, pauseAfter } from '../backoff.js';
 import { isStoreTrouble } from '../storeTrouble.js';
-import type { Clock } from '../time.js';
+import { type Backoff, type Clock, pauseAfter } from '../time.js';
 
 const BACKOFF: Backoff = { firstMs: 200, longestMs: 5_000 };
 

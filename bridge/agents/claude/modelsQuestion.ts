@@ -1,6 +1,5 @@
 /** Requests the list of models, at no cost, to see whether a credential is accepted. No words of the provider are in the answer. */
-import { rootCauses } from '../../../src/causes.js';
-import { errorCode } from '../../../src/errno.js';
+import { errorCode, rootCauses } from '../../../src/errors.js';
 import { type Clock, SECOND } from '../../../src/time.js';
 
 const DEFAULT_BASE_URL = 'https://api.anthropic.com';

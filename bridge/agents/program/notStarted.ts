@@ -1,7 +1,6 @@
 /** Runs that ended before anything was started, with the reason in words for a chat. */
 import { basename } from 'node:path';
-import { errorCode } from '../../../src/errno.js';
-import { describeError } from '../../../src/errors.js';
+import { describeError, errorCode } from '../../../src/errors.js';
 import type { AgentEnd, AgentEvent, AgentRun } from './contract.js';
 
 /** The system's reasons why a program is missing or not executable, in words for a chat; any other failure may be temporary. */

@@ -1,7 +1,7 @@
 /** A short run of a program for the doctor: isolated as an agent's run, but not journaled, without input, limited in time. */
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { errorCode } from '../../../src/errno.js';
+import { errorCode } from '../../../src/errors.js';
 import { ForeignTail } from '../../../src/log/foreignTail.js';
 import { type Redact, redactShapes } from '../../../src/log/redact.js';
 import { atMost, type Clock, SECOND } from '../../../src/time.js';

@@ -1,8 +1,7 @@
 /** Starts an agent that is a program: a child in its own process group and session, with exactly the environment of the request. */
 import { spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
-import { errorCode } from '../../../src/errno.js';
-import { describeError } from '../../../src/errors.js';
+import { describeError, errorCode } from '../../../src/errors.js';
 import type { Clock } from '../../../src/time.js';
 import { lineOfUser } from './agentUser.js';
 import type { AgentEnd, AgentRequest, AgentRun } from './contract.js';

@@ -1,8 +1,8 @@
 /** The last line of a progress message, after the final message's delivery. It is due until some process has written it. */
-import { type Backoff, pauseAfter } from '../../../src/backoff.js';
+
 import { type AgentSession, isDelivered, type OutboxEntry } from '../../../src/jobs/model.js';
 import { Newest } from '../../../src/newest.js';
-import { DAY, MINUTE, SECOND, spokenDuration } from '../../../src/time.js';
+import { type Backoff, DAY, MINUTE, pauseAfter, SECOND, spokenDuration } from '../../../src/time.js';
 import { waitedMs } from '../../chat/deliveryReport.js';
 import type { ChatFoundation } from '../../chat/foundation.js';
 import { asChatError, type ChatError } from '../chatError.js';

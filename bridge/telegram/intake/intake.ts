@@ -8,11 +8,10 @@
  * another bridge's turn to poll, nothing is fetched at all.
  */
 import type { Update } from 'grammy/types';
-import { pauseAfter } from '../../../src/backoff.js';
 import { describeError, FencedError, UsageError } from '../../../src/errors.js';
 import type { Service } from '../../../src/service.js';
 import { isStoreTrouble } from '../../../src/storeTrouble.js';
-import { SECOND } from '../../../src/time.js';
+import { pauseAfter, SECOND } from '../../../src/time.js';
 import { STORE_AWAY_TEXT } from '../../intake/acceptMessage.js';
 import { COMMANDS } from '../../intake/commands/commandText.js';
 import { ChatError, type Complaint, complaintAbout } from '../chatError.js';

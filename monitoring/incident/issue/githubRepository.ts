@@ -4,8 +4,7 @@
  * into the same limit or the same silence.
  */
 import { Octokit } from '@octokit/rest';
-import { wasNeverConnected } from '../../../src/causes.js';
-import { describeError } from '../../../src/errors.js';
+import { describeError, wasNeverConnected } from '../../../src/errors.js';
 import { redactShapes } from '../../../src/log/redact.js';
 import { headOf } from '../../../src/log/shorten.js';
 import { type Clock, describeDuration, HOUR, MINUTE, SECOND } from '../../../src/time.js';

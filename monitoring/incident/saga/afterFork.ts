@@ -3,11 +3,11 @@
  * its closing line, the note on its issue, and its record. The note is a stored step of its own, retried with growing pauses. The
  * session is free in the meantime, because an unreachable GitHub must not keep its next fault from becoming an incident.
  */
-import { type Backoff, pauseAfter } from '../../../src/backoff.js';
+
 import { describeError, WatchkeeperError } from '../../../src/errors.js';
 import type { CriticalEventName, Incident, IncidentOutcome, OutcomeNote } from '../../../src/jobs/incidents.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
-import { HOUR, isAhead, MINUTE } from '../../../src/time.js';
+import { type Backoff, HOUR, isAhead, MINUTE, pauseAfter } from '../../../src/time.js';
 import {
   decide,
   logStep,

@@ -1,14 +1,13 @@
 /** An incident as an occurrence on an issue: where it is filed, and with which text. */
 
 import { readStep } from '../../../memory/observed/step.js';
-import { type Backoff, pauseAfter } from '../../../src/backoff.js';
 import { UnreachableError, UsageError } from '../../../src/errors.js';
 import { firstAttemptId } from '../../../src/ids.js';
 import type { AgentName, CriticalEvent, Incident, IncidentReport } from '../../../src/jobs/incidents.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { journalPath } from '../../../src/journal/path.js';
 import { type RecentToolCall, readRecentToolCalls } from '../../../src/journal/readRecentToolCalls.js';
-import { type Clock, HOUR, SECOND } from '../../../src/time.js';
+import { type Backoff, type Clock, HOUR, pauseAfter, SECOND } from '../../../src/time.js';
 import { describeFinding } from '../../verdict/describe.js';
 import type { Occurrence, ReportedCall } from '../issue/issueRecords.js';
 import { needsOf } from '../issue/needs.js';
