@@ -68,6 +68,7 @@ export function sayEach(io: Pick<CommandIo, 'stderr'>, messages: Iterable<string
   for (const message of messages) sayLines(io, message.split('\n'));
 }
 
+/** A line end within a name, a path or words of others would let them look like a line of ours: each line is printed as one. */
 function textOf(lines: string | readonly string[]): string {
   return `${[lines].flat().map(oneLine).join('\n')}\n`;
 }
