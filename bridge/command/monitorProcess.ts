@@ -12,11 +12,7 @@ const LOOK_EVERY_MS = 20;
 type Monitored = Pick<Memory, 'places' | 'surroundings' | 'clock'>;
 
 /** Unless one is alive. @returns the monitor, and whether it was alive before; null if it did not begin in time */
-export async function startMonitor(
-  memory: Monitored,
-  { id }: OpenSession,
-  begin: () => void,
-): Promise<{ readonly monitor: MonitorRecord; readonly wasAlive: boolean } | null> {
+export async function startMonitor(memory: Monitored, { id }: OpenSession, begin: () => void) {
   const before = livingMonitor(memory, id);
   if (before !== null) return { monitor: before, wasAlive: true };
   begin();

@@ -123,12 +123,7 @@ function requireBegunDay(date: string, now: number, zone: DayZone): void {
  * @param date stops before the first event of another day, so that nothing is acknowledged without a page; null for all days
  * @returns the days of the new events, and the last of these events; null if there are none
  */
-async function daysWithNews(
-  reader: EventReader,
-  known: Place | null,
-  date: string | null,
-  zone: DayZone,
-): Promise<{ days: Set<string>; place: Place | null }> {
+async function daysWithNews(reader: EventReader, known: Place | null, date: string | null, zone: DayZone) {
   const days = new Set<string>();
   let place: Place | null = null;
   for await (const read of reader.read(known)) {

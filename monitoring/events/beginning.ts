@@ -85,11 +85,7 @@ async function acknowledgedOffset(
 }
 
 /** Ends before the first event that is too young or not acknowledged, so that the archive stays in order. */
-async function oldBeginning(
-  file: FileHandle,
-  before: number,
-  acknowledged: number,
-): Promise<{ events: number; offset: number; unacknowledged: number; firstAt: number }> {
+async function oldBeginning(file: FileHandle, before: number, acknowledged: number) {
   const found = { events: 0, offset: 0, unacknowledged: 0, firstAt: 0 };
   for await (const { text, end, whole } of linesFrom(file, 0)) {
     const event = parseEvent(text);

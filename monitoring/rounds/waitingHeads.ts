@@ -37,11 +37,7 @@ export interface WaitingGroup {
 }
 
 /** @param ownLanes if already known @returns also when the next head could have waited for too long; null if none could */
-export async function waitingGroups(
-  context: WaitingHeadsContext,
-  now: number,
-  ownLanes?: readonly LaneView[],
-): Promise<{ groups: WaitingGroup[]; deadline: number | null; unread: UnreadHead[] }> {
+export async function waitingGroups(context: WaitingHeadsContext, now: number, ownLanes?: readonly LaneView[]) {
   const { store, here, backlogMs, rulesOf } = context;
   const groups = new Map<string, WaitingGroup>();
   const unreadHeads: UnreadHead[] = [];
@@ -69,10 +65,7 @@ export async function waitingGroups(
   return { groups: [...groups.values()], deadline, unread: unreadHeads };
 }
 
-async function headsOf(
-  { gaps, store }: WaitingHeadsContext,
-  worthALook: readonly LaneView[],
-): Promise<{ heads: WaitingHead[]; unread: UnreadHead[] }> {
+async function headsOf({ gaps, store }: WaitingHeadsContext, worthALook: readonly LaneView[]) {
   const notBefore = gaps.lastEnd(null);
   const lanes = new Map<string, LaneView>();
   for (const lane of worthALook) if (lane.head !== null) lanes.set(lane.head, lane);

@@ -197,11 +197,7 @@ function presentOf({ present, conversations }: Worklog): Conversation | null {
 }
 
 /** A ping excuses silence alone: it is no progress. */
-function excused(
-  recorded: Recorded,
-  { findings: found, next_deadline }: Assessment,
-  now: number,
-): Pick<Sight, 'findings' | 'nextLook'> {
+function excused(recorded: Recorded, { findings: found, next_deadline }: Assessment, now: number) {
   const next = next_deadline ?? NEVER;
   const pingUntil = excusedUntil(recorded, now);
   if (pingUntil === null) return { findings: found, nextLook: next };

@@ -163,11 +163,7 @@ export interface Settings {
 }
 
 /** @returns the project and the place that a chat's message belongs to; null if no project lists the chat */
-export function placeOf(
-  settings: Settings,
-  chatId: string,
-  threadId: string | null,
-): { project: Project; place: Place } | null {
+export function placeOf(settings: Settings, chatId: string, threadId: string | null) {
   const projects = [...settings.projects.values()];
   const found = (id: string | null) => {
     const isIt = (place: Place) => place.chatId === chatId && place.threadId === id;

@@ -75,10 +75,7 @@ function nullFor(names: readonly string[]): Record<string, null> {
 }
 
 /** @returns the fields that differ from the stored session, and those to delete because they are null now */
-export function encodeChanges(
-  previous: AgentSession | null,
-  next: AgentSession,
-): { readonly set: string[]; readonly unset: string[] } {
+export function encodeChanges(previous: AgentSession | null, next: AgentSession) {
   const set: string[] = [];
   const unset: string[] = [];
   for (const name of NAMES) {

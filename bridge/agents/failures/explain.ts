@@ -46,11 +46,7 @@ export function explain({ failure, lastWords, isOwn }: Ending, words: FailureWor
 }
 
 /** The end and the remedy that the words add to a cause that the program names. */
-function furtherWords(
-  failure: AgentFailure,
-  wordings: Wordings,
-  reading: Reading,
-): Pick<AgentFailure, 'until' | 'remedy'> {
+function furtherWords(failure: AgentFailure, wordings: Wordings, reading: Reading) {
   const said = readWords(failure.detail, wordings, reading);
   const remedy = said?.cause === failure.cause ? said.remedy : undefined;
   const stated = passes(failure.cause) ? statedEnd(straight(failure.detail), reading) : null;

@@ -51,11 +51,7 @@ export function isolationOf({ isolation }: Project, trouble: Trouble | null): 'b
 }
 
 /** @returns what to do if a sandbox is demanded, or could be had, or agents would run as root; null if the bridge runs them */
-export function whyRefused(
-  project: Project,
-  { agentUser }: Pick<Settings, 'agentUser'>,
-  trouble: Trouble | null,
-): { readonly why: string; readonly remedy: string } | null {
+export function whyRefused(project: Project, { agentUser }: Pick<Settings, 'agentUser'>, trouble: Trouble | null) {
   if (trouble === null || project.isolation === 'none') return null;
   const isOfRoot = process.getuid?.() === 0 && agentUser === null;
   if (project.isolation === null && !isOfRoot && trouble.isMissing) return null;

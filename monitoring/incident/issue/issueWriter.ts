@@ -104,11 +104,7 @@ export class IssueWriter {
   }
 
   /** Comments, if the last comment is four hours old. @returns what went wrong, in words */
-  async commentNowAndThen(
-    topic: IssueTopic,
-    number: number,
-    occurrence: Occurrence,
-  ): Promise<{ isWritten: boolean; error: string | null }> {
+  async commentNowAndThen(topic: IssueTopic, number: number, occurrence: Occurrence) {
     const now = this.#clock.now();
     let due = false;
     await this.#ledger.change(topic, (record) => {
