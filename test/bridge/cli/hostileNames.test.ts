@@ -2,7 +2,7 @@
  * Names, paths, titles and words of others in every place that takes one, and all that is printed of them: no line is forged, and
  * nothing is there that a terminal or a model would obey.
  */
-// covers: bridge/command/print.ts
+// covers: bridge/command/command.ts
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
