@@ -3,9 +3,17 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { checkAgentOptions } from '../../../bridge/agents/options.js';
+import { command as doctor } from '../../../bridge/cli/doctor.js';
+import { programRunner } from '../../../bridge/command/runProgram.js';
 import type { CheckResult } from '../../../bridge/doctor/checkResult.js';
+import { SURROUNDING_VARIABLES } from '../../../memory/sessions/surroundings.js';
+import { readSettings } from '../../../src/config/readSettings.js';
+import { readProcessIdentity } from '../../../src/host/identity.js';
+import { systemClock } from '../../../src/time.js';
 import type { BridgeScene } from '../../e2e/bridgeScene.js';
 import { RedisServer } from '../../e2e/redisServer.js';
 import { REPOSITORY } from '../../e2e/sceneFiles.js';
@@ -13,6 +21,7 @@ import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../../e2e/testS
 import { testFolder } from '../../harness/folder.js';
 import { afterThisTest } from '../../harness/scope.js';
 import { pathWith } from '../../harness/searchPath.js';
+import { runCommand } from '../cli/inProcess.js';
 import { killLeftovers, newRunId, startMarked } from '../runs/processes.js';
 
 // covers: bridge/cli/doctor.ts
@@ -389,7 +398,7 @@ describeScenes('the doctor', () => {
     test.each(FAULTS)(
       '$fault is found and named, with what to do',
       async ({ shows, verdict, found, remedy, prepare }) => {
-        const diagnosis = await diagnose(scene, ['doctor', '--json'], { ...noAgents(), ...(await prepare(scene)) });
+        const diagnosis = await diagnoseHere(scene, { ...noAgents(), ...(await prepare(scene)) });
         const check = diagnosis.checks.find(({ name }) => name === shows);
         expect(check).toEqual({
           name: shows,
@@ -498,6 +507,19 @@ async function diagnose(
   } catch {
     throw new Error(`no diagnosis: ${stdout}${stderr}`);
   }
+}
+
+/** Without a process of its own: this looks at one fault after the other. */
+async function diagnoseHere(scene: BridgeScene, further: Readonly<Record<string, string>>): Promise<Diagnosis> {
+  const environment = scene.variables(further);
+  const variables = Object.fromEntries(SURROUNDING_VARIABLES.map((name) => [name, environment[name]]));
+  const { code, out, err } = await runCommand(doctor, ['--json'], {
+    readSettings: () =>
+      readSettings({ environment, workingDirectory: scene.folder, checkAgent: checkAgentOptions, onSecret: () => {} }),
+    surroundings: { directory: scene.folder, process: readProcessIdentity(hostname()), variables },
+    runProgram: programRunner(environment, systemClock),
+  });
+  return { code, tookMs: undefined, ...JSON.parse(out), said: out + err };
 }
 
 async function redisWith(scene: BridgeScene, name: string, settings: readonly string[]) {
