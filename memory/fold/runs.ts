@@ -10,6 +10,8 @@ import type { Conversation, Run, Worklog } from './worklog.js';
 
 /** Why a run ended: its process was proven dead, and no other line reports its end. */
 export const LOST = 'lost';
+/** How the reason of a run begins whose agent continues in another session, whose id follows. */
+export const MOVED = 'moved to ';
 
 export type Ran = Pick<Run, 'process' | 'ended_at'>;
 

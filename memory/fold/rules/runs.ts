@@ -21,7 +21,7 @@ export const runRules = {
     () => ({ process: processSchema, agent: text, run_id: text }),
     (log, { process, agent, run_id }, { at }) => {
       const { runs, more } = log;
-      log.reported_at = null;
+      log.told = null;
       if (openRunOf(runs, process) !== undefined) return;
       const run: Run = {
         process,
