@@ -18,7 +18,7 @@ import type { OpenSession } from '../sessions/sessions.js';
 import { placeNow } from '../show/directory.js';
 import { ago, leftLine, section, stepLine } from '../show/status.js';
 import type { Section } from './budget.js';
-import { doubtOf, entries, leftOf, type Words } from './observedSections.js';
+import { doubtOf, entries, leftOf, ordersOf, type Words } from './observedSections.js';
 import { type Resuming, type WayToResume, wayToResume } from './resuming.js';
 
 /** For people. */
@@ -31,6 +31,8 @@ export interface CrashReport {
   readonly purpose: string;
   /** Null if only its purpose is known. */
   readonly last_asked: string | null;
+  /** Orders that its agent never got. */
+  readonly waiting: readonly { readonly at: number; readonly text: string | null }[];
   /** How its directory has changed, in a clause. Null if it has not. */
   readonly place: string | null;
   readonly proof: string;
@@ -75,6 +77,7 @@ export function crashReport(
     kind: agent === 'cut_off' ? 'cut_off' : 'crashed',
     purpose: purposeOf(log, fold),
     last_asked: lastAskedOf(log, fold, here),
+    waiting: (fold?.waitingOrders ?? []).map(({ at, text }) => ({ at, text })),
     place,
     proof: proofOf(log, here),
     created_at: log.created_at,
@@ -104,12 +107,22 @@ function recentOf({ recent }: Worklog, fold: Look['fold']): CrashReport['recent'
     return { at, words: `${agent === 'main' ? '' : 'a sub-agent: '}${words}${how}` };
   });
   const declared = recent.map(({ at, words, origin }) => ({ at, words, origin }));
-  return [...declared, ...calls].sort((left, right) => left.at - right.at).slice(-MOST_RECENT);
+  return inTurns(declared, calls).slice(-MOST_RECENT);
+}
+
+/** @returns both lists in one, by time. Each keeps its own order, which a clock that was set back does not change */
+function inTurns<Entry extends { readonly at: number }>(left: readonly Entry[], right: readonly Entry[]): Entry[] {
+  const rest = [...right];
+  const all = left.flatMap((entry) => {
+    const later = rest.findIndex(({ at }) => at >= entry.at);
+    return [...rest.splice(0, later < 0 ? rest.length : later), entry];
+  });
+  return [...all, ...rest];
 }
 
 /** @returns the report for a person */
 export function crashLines(report: CrashReport, now: number): string[] {
-  const { last_asked, place, files, recent } = report;
+  const { last_asked, waiting, place, files, recent } = report;
   const time = (at: number | null) => (at === null ? 'unknown' : `${isoTime(at)} (${ago(now - at)})`);
   return [
     `${report.session_id} ${INTERRUPTED[report.kind]}: ${report.proof}`,
@@ -117,6 +130,9 @@ export function crashLines(report: CrashReport, now: number): string[] {
     ...(last_asked === null ? [] : [`last asked:     ${oneLine(last_asked)}`]),
     `began:          ${time(report.created_at)}`,
     `last activity:  ${time(report.last_activity)}`,
+    ...waiting.map(
+      ({ text }) => `still waiting:  ${text === null ? 'an order, whose words were not kept' : oneLine(text)}`,
+    ),
     ...(place === null ? [] : [`directory:      ${place}`]),
     ...section('steps:', report.steps),
     ...section('still running, begun by an agent that is gone:', report.left.map(leftLine)),
@@ -178,6 +194,7 @@ export function otherCrash(
   ];
   return [
     { title: 'Another agent in this directory did not finish:', entries: entries('next', lines) },
+    ...(fold === null ? [] : [ordersOf(fold, words)]),
     leftOf(condition.left, words),
     doubtOf(condition.doubtful, words),
   ];
