@@ -8,6 +8,7 @@ import type { Progress } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { EndReason, Freshness, Lifecycle, Liveness } from '../words.js';
 import type { Damage } from './damage.js';
+import { judgedInWait, type PublishedWait } from './publishedWait.js';
 import { type BrokenRule, brokenNow, type Doing, excusedUntil, type Judged, type Stuck, stuckOf } from './stuck.js';
 
 /**
@@ -40,6 +41,8 @@ export interface Viewpoint {
   readonly hours: FreshnessHours;
   /** Null if there is no judge. */
   readonly judged: Judged | null;
+  /** Null if its program does not publish that it waits for a person. */
+  readonly wait?: PublishedWait | null;
 }
 
 export interface Condition {
@@ -49,6 +52,8 @@ export interface Condition {
   readonly agent: AgentCondition;
   /** Null if nothing of its work can be seen, or it crashed. */
   readonly doing: Doing | null;
+  /** The dialog that its program publishes. Null if it publishes none. */
+  readonly wait: PublishedWait | null;
   /** Whether the process of the present run lives. */
   readonly liveness: Liveness;
   /** Whether the end of the present run is written. */
@@ -64,13 +69,17 @@ export interface Condition {
   readonly damage: Damage;
 }
 
-export function conditionOf(recorded: Recorded, { here, now, hours, judged }: Viewpoint): Condition {
+export function conditionOf(
+  recorded: Recorded,
+  { here, now, hours, judged: unaware, wait = null }: Viewpoint,
+): Condition {
+  const judged = judgedInWait(unaware, wait);
   const { lifecycle, end, archived, progress, damage, isUnused } = recorded;
   const runs = new Runs(recorded, here);
   const mayWork = mayBeAtWork(recorded, runs);
   const broken = brokenNow({ mayWork, judged }, { isUnseen: runs.liveness === 'unknown', now });
   const isCrashed = runs.isLost && !isUnused;
-  const doing = isCrashed ? null : doingOf(recorded, mayWork, judged);
+  const doing = isCrashed ? null : doingOf(recorded, mayWork, { judged, wait });
   const last = lastActive(recorded);
   return {
     lifecycle,
@@ -78,6 +87,7 @@ export function conditionOf(recorded: Recorded, { here, now, hours, judged }: Vi
     archived,
     agent: isCrashed ? 'crashed' : agentOf(recorded, runs, doing),
     doing,
+    wait: doing === 'waiting' ? wait : null,
     liveness: runs.liveness,
     run_ended: runs.hasEnded,
     stuck: stuckOf(recorded, { mayWork, judged }, broken, now),
@@ -111,8 +121,13 @@ export function isOpenSession({ lifecycle, archived }: Pick<Recorded, 'lifecycle
   return lifecycle !== 'ended' && !archived;
 }
 
-function doingOf({ lifecycle, isWaiting }: Recorded, mayWork: boolean, judged: Judged | null): Doing | null {
+function doingOf(
+  { lifecycle, isWaiting }: Recorded,
+  mayWork: boolean,
+  { judged, wait }: Required<Pick<Viewpoint, 'judged' | 'wait'>>,
+): Doing | null {
   if (!mayWork || lifecycle === 'planned') return 'idle';
+  if (wait !== null) return 'waiting';
   return judged?.doing ?? (isWaiting ? 'waiting' : null);
 }
 

@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import * as z from 'zod';
 import { UnreachableError } from '../../src/errors.js';
 import { type Condition, conditionOf, mayBeAtWork, type Recorded } from '../condition/condition.js';
+import { type PublishedWait, publishedWait } from '../condition/publishedWait.js';
 import { recordedIn, recordedOf } from '../condition/recorded.js';
 import { isNoticed, type Judged } from '../condition/stuck.js';
 import { processSchema } from '../fold/rules/runs.js';
@@ -18,7 +19,7 @@ import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { presentState } from '../sessions/stateFile.js';
 import type { Viewer } from '../sessions/views.js';
-import { END_REASONS, LIFECYCLES } from '../words.js';
+import { END_REASONS, LIFECYCLES, PUBLICATIONS } from '../words.js';
 import type { Workspace } from '../workspaces/workspace.js';
 import type { Judge } from './look.js';
 
@@ -71,7 +72,9 @@ const stateSchema = z.object({
   lifecycle: z.enum(LIFECYCLES),
   end: z.object({ reason: z.enum(END_REASONS) }).nullable(),
   archived: z.boolean(),
-  runs: z.array(z.object({ process: processSchema, ended_at: z.number().nullable() })),
+  runs: z.array(
+    z.object({ process: processSchema, ended_at: z.number().nullable(), published: z.enum(PUBLICATIONS).optional() }),
+  ),
   progress: z.object({ done: z.number(), total: z.number(), pending: z.number(), current: z.string().nullable() }),
   created_at: z.number().nullable(),
   last_activity: z.number().nullable(),
@@ -84,6 +87,7 @@ const stateSchema = z.object({
 interface Entry extends Pick<ListedSession, 'purpose' | 'name' | 'workspace' | 'directory' | 'created_at'> {
   readonly recorded: Recorded;
   readonly judged: Judged | null;
+  readonly wait: PublishedWait | null;
 }
 
 export interface ListOptions {
@@ -127,9 +131,9 @@ function isArchived({ places }: Viewer, folder: string, { recorded, created_at }
 }
 
 function rowOf(memory: Viewer, id: string, entry: Entry, directory: string | null): ListedSession {
-  const { purpose, name, workspace, created_at, recorded, judged } = entry;
+  const { purpose, name, workspace, created_at, recorded, judged, wait } = entry;
   const { clock, settings, surroundings } = memory;
-  const viewpoint = { here: surroundings.process, now: clock.now(), hours: settings.freshness, judged };
+  const viewpoint = { here: surroundings.process, now: clock.now(), hours: settings.freshness, judged, wait };
   return {
     session_id: id,
     purpose: created_at === null ? LOST_BEGINNING : purpose,
@@ -151,7 +155,16 @@ function writtenEntry(memory: Viewer, folder: string): Entry | null {
   if (state === null || state.created_at === null || isNoticed(state) || mayBeUnused(state)) return null;
   const { lifecycle, name, workspace, purpose, created_at } = state;
   if (lifecycle !== 'ended' && mayShowMore(memory, state)) return null;
-  return { purpose, name, workspace, directory: null, created_at, recorded: recordedIn(state), judged: null };
+  return {
+    purpose,
+    name,
+    workspace,
+    directory: null,
+    created_at,
+    recorded: recordedIn(state),
+    judged: null,
+    wait: null,
+  };
 }
 
 /** Whether an agent, or a person whom no run shows, may be at work. */
@@ -199,6 +212,7 @@ async function foldedEntry(
       created_at: state.created_at,
       recorded,
       judged: isAtWork ? await judge(memory, id, memory.clock.now()) : null,
+      wait: isAtWork ? publishedWait(memory, state) : null,
     };
   } catch (error) {
     if (!(error instanceof UnreachableError)) throw error;

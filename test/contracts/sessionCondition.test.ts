@@ -1,5 +1,5 @@
 // covers: memory/condition/condition.ts memory/condition/stuck.ts memory/condition/damage.ts memory/condition/words.ts
-// covers: memory/condition/recorded.ts memory/look/look.ts memory/verbs/candidates.ts memory/sessions/unclear.ts monitoring/terminals/judge.ts monitoring/terminals/liveTerminal.ts
+// covers: memory/condition/recorded.ts memory/condition/publishedWait.ts memory/look/look.ts memory/verbs/candidates.ts memory/sessions/unclear.ts monitoring/terminals/judge.ts monitoring/terminals/liveTerminal.ts
 /** How a session is, asked of every surface that says it: one condition, so that no two of them contradict each other. */
 import { expect, test } from '@jest/globals';
 import { SCENES, SessionScene } from './sessionScenes.js';
@@ -46,6 +46,36 @@ const SHOWN: Readonly<Record<string, Partial<typeof AT_WORK>>> = {
   'waiting for a person': {
     'track status': '0; active; its agent is alive; its agent waits for a person or the model; waiting, since',
     'monitor --check': '0; not stuck; its agent waits',
+  },
+  'waits for a person for long, as its program publishes': {
+    'track status': '0; active; its agent is alive; its agent waits for a person (permission prompt); waiting, since',
+    'monitor --check': '0; not stuck; its agent waits',
+  },
+  'works, as its program publishes': {},
+  'killed without hooks': {
+    'work list': 'crashed, dead',
+    'work show': '0; active; its agent CRASHED',
+    'track status': '0; active; its agent CRASHED',
+    'the candidates': 'crashed',
+    session: '1; active; its agent CRASHED; crash',
+    sessions: 'crashed, dead',
+    'monitor --check': '0; not stuck; no agent is at work',
+    'crash-detect': '1; crashed',
+    'track resume': '0; active; Its agent crashed; was at work when',
+    '/status': '-',
+    'the hook of the next agent': 'named; active; Its agent crashed; the last agent here crashed',
+  },
+  'ended without hooks': {
+    'work list': 'active, ended',
+    'work show': '0; active; its agent has ended',
+    'track status': '0; active; its agent has ended; idle',
+    'the candidates': '-',
+    session: '0; active; its agent has ended',
+    sessions: 'active, ended',
+    'monitor --check': '0; not stuck; no agent is at work',
+    'track resume': '0; active; Its last turn ended',
+    '/status': '-',
+    'the hook of the next agent': 'named; active',
   },
   'has answered': {
     'track status': '0; active; its agent is alive; idle',

@@ -2,7 +2,6 @@ import { counted } from '../../../src/counted.js';
 import type { ExitCode } from '../../command/command.js';
 import { asTyped } from '../../plugin/agent.js';
 import { commandsOfRemoval, remove as removePlugin } from '../../plugin/change.js';
-import { installationFile } from '../../plugin/installation.js';
 import { hasPlugin, statusOf } from '../../plugin/status.js';
 import type { PluginCall } from './call.js';
 import { doneLines, doneValue } from './lines.js';
@@ -10,7 +9,7 @@ import { runningSessions } from './running.js';
 
 export async function remove(call: PluginCall): Promise<ExitCode> {
   const { context, places, agents, isOfOne, isPrinted, print } = call;
-  const file = installationFile(places);
+  const file = places.installation;
   if (isPrinted) {
     const commands = commandsOfRemoval(agents).map(asTyped);
     print([...commands, ...(isOfOne ? [] : [`removes ${file}`])], {
