@@ -1,4 +1,4 @@
-import { damageLines } from '../../memory/condition/words.js';
+import { damageLines, isInterrupted } from '../../memory/condition/words.js';
 import { purposeOf } from '../../memory/observed/purpose.js';
 import { memoryLines, type Shown } from '../../memory/show/shown.js';
 import { axesLine, stuckLines } from '../../memory/show/status.js';
@@ -57,7 +57,7 @@ file apply. The line "judged by" names the source.
            nothing is or was wrong. Agents may have written "untrusted_end"
            and "calls"
 
-exit code: 0 healthy or ended well, 1 unhealthy, stuck, crashed or failed,
+exit code: 0 healthy or ended well, 1 unhealthy, stuck, crashed, cut off or failed,
 2 no such session, 3 Redis is unreachable
 
 example:
@@ -151,7 +151,7 @@ function printTerminals(sessionId: string, shown: Shown, asJson: boolean, contex
       context.io,
       lines.flatMap((line) => renderLine(line, context)),
     );
-  return condition.stuck !== null || condition.agent === 'crashed' || condition.end === 'failed' ? 1 : 0;
+  return condition.stuck !== null || isInterrupted(condition) || condition.end === 'failed' ? 1 : 0;
 }
 
 /** @throws UsageError if it is missing, or no id */

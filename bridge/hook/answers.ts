@@ -74,9 +74,12 @@ async function recordedStart(call: HookCall, launch: Launch): Promise<object | n
   return closeAfter(session.log, async () => {
     const { noteGiven, startContext, sessionsToReport } = await import('../../memory/programs/sessionContext.js');
     const { unshownContext } = await import('../../memory/brief/resumeContext.js');
-    const reported = sessionsToReport(memory, started, launch);
-    const late = { level: 'root', text: unshownContext(reported[0]?.id ?? null), notice: null } as const;
-    const context = startContext(memory, started, launch, reported);
+    const candidates = sessionsToReport(memory, started, launch);
+    const first = candidates.own ?? candidates.others[0];
+    const late = { level: 'root', text: unshownContext(first?.id ?? null), notice: null } as const;
+    // Half of the time is for weighing the sessions, the rest for the record of the heaviest.
+    const until = memory.clock.now() + CONTEXT_WITHIN_MS / 2;
+    const context = startContext(memory, started, launch, until, candidates);
     const given = await atMost(memory.clock, CONTEXT_WITHIN_MS, context, late);
     noteGiven(memory, session, given);
     const shown = [...(given.notice === null ? [] : [given.notice]), ...started.reports.map(oneLine)];
@@ -92,7 +95,7 @@ async function unrecordedStart(
 ): Promise<object | null> {
   const { unrecordedContext } = await import('../../memory/programs/sessionContext.js');
   const late = { level: 'root', text: '', notice: null } as const;
-  const context = unrecordedContext(memory, launch).catch((fault: unknown) => {
+  const context = unrecordedContext(memory, launch, memory.clock.now() + withinMs / 2).catch((fault: unknown) => {
     if (fault instanceof UnreachableError) return late;
     throw fault;
   });

@@ -119,7 +119,8 @@ function show({ io }: CommandContext, { value, lines, asides = [], verdict }: Ou
 
 function textOf(io: CommandIo, lines: string | readonly string[] | Table): string | readonly string[] {
   if (typeof lines === 'string' || !('head' in lines)) return lines;
-  return renderTable(lines.head, lines.rows, { columns: columnsOf(io), last: 'cut' }).split('\n');
+  const table = renderTable(lines.head, lines.rows, { columns: columnsOf(io), last: 'cut' }).split('\n');
+  return [...table, ...(lines.below ?? [])];
 }
 
 /** `--dir` may come before the word, as users of the older tracker write it. */

@@ -10,7 +10,7 @@ import { lastAskedOf, purposeOf } from '../observed/purpose.js';
 import { stepsOf } from '../observed/step.js';
 import { ago } from '../show/status.js';
 import { type Section, withinBudget } from './budget.js';
-import { elsewhereLines, proofOf } from './crashReport.js';
+import { elsewhereLines, interruptedLines, proofOf } from './crashReport.js';
 import { checkpointOf, entriesOf, isOpen, notesOf, planOf, repeatedOf } from './declaredSections.js';
 import { FENCE_LENGTH, fenced } from './fence.js';
 import { type ContextLevel, holds, MOST_ACTIONS, type Part } from './levels.js';
@@ -81,9 +81,19 @@ export function contextFor(view: SessionView, level: ContextLevel, reader: Conte
   return fenced(withinBudget(sections, settings.context[level] - (reader.used ?? 0) - FENCE_LENGTH));
 }
 
-/** @returns the notes of the workspace alone; empty if there are none */
-export function notesFor({ settings, pinned, redact }: SessionView, level: ContextLevel): string {
-  const lines = withinBudget([notesOf(pinned, level, new Words(redact))], settings.context[level] - FENCE_LENGTH);
+/**
+ * @param further sections after them
+ * @returns the notes of the workspace, without a session; empty if there is nothing to say
+ */
+export function notesFor(
+  { settings, pinned, redact }: SessionView,
+  level: ContextLevel,
+  further: readonly Section[],
+): string {
+  const lines = withinBudget(
+    [notesOf(pinned, level, new Words(redact)), ...further],
+    settings.context[level] - FENCE_LENGTH,
+  );
   return fenced(lines);
 }
 
@@ -108,7 +118,7 @@ function headOf(view: SessionView, level: ContextLevel, words: Words, end: strin
         `Session ${nameOf(log, words)}${purpose === '' ? '' : `: ${words.text(purpose)}`}`,
         ...(holds(level, 'times') ? [timesOf(view, level)] : []),
         ...(log.end?.summary ? [`How it ended: ${words.text(log.end.summary)}`] : []),
-        ...(view.agent === 'crashed' ? [`Its agent crashed: ${proofOf(log, here)}.`] : []),
+        ...interruptedLines(view.agent, proofOf(log, here)),
         ...(holds(level, 'way_to_resume') ? elsewhereLines(log, here, (host) => words.name(host)) : []),
         ...lostLines(view, level),
         ...(place === null ? [] : [sentence(place)]),

@@ -4,6 +4,7 @@ import { type Progress, progressOf } from '../fold/state.js';
 import { isUnused } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { LogCounts } from '../logs/reader.js';
+import { type LooseEnds, looseEndsOf } from '../observed/looseEnds.js';
 import type { Observed } from '../observed/observed.js';
 import { stepsOf } from '../observed/step.js';
 import type { EndReason } from '../words.js';
@@ -28,6 +29,7 @@ export function recordedOf(log: Worklog, fold: Observed | null | undefined, coun
     last_activity: Math.max(log.last_activity ?? 0, fold?.lastActivity ?? 0) || null,
     acknowledged_at: log.acknowledged_at,
     isUnused: fold !== undefined && isUnused(log, fold),
+    looseEnds: looseEndsOf(log, fold ?? null),
     damage: damageOf(counts, log.created_at !== null),
   };
 }
@@ -36,6 +38,7 @@ export function recordedOf(log: Worklog, fold: Observed | null | undefined, coun
 export interface WrittenState extends RunsOf<Ran>, Pick<Recorded, 'archived' | 'last_activity' | 'acknowledged_at'> {
   readonly end: { readonly reason: EndReason } | null;
   readonly progress: Progress;
+  readonly loose_ends: LooseEnds;
   readonly log: Pick<LogCounts, 'lines' | 'unreadable' | 'newer'>;
 }
 
@@ -53,6 +56,7 @@ export function recordedIn(state: WrittenState): Recorded {
     last_activity: state.last_activity,
     acknowledged_at: state.acknowledged_at,
     isUnused: false,
+    looseEnds: state.loose_ends,
     damage: damageOf(state.log, true),
   };
 }

@@ -10,6 +10,8 @@ import type { Conversation, Run, Worklog } from './worklog.js';
 
 /** Why a run ended: its process was proven dead, and no other line reports its end. */
 export const LOST = 'lost';
+/** How the reason of a run begins whose agent continues in another session, whose id follows. */
+export const MOVED = 'moved to ';
 
 export type Ran = Pick<Run, 'process' | 'ended_at' | 'published'>;
 
@@ -52,6 +54,11 @@ export class Runs<Known extends Ran = Run> {
   /** Whether the end of the present run is written, or seen. False also if there was no run. */
   get hasEnded(): boolean {
     return this.present !== null && !this.#open.includes(this.present);
+  }
+
+  /** Whether the end of the present run was seen, but not written. */
+  get hasVanished(): boolean {
+    return this.present !== null && this.#hasVanished(this.present);
   }
 
   /** Whether an agent may be at work, as far as the runs show: none is known, or the present one is going. */
@@ -103,7 +110,7 @@ export class Runs<Known extends Ran = Run> {
 
   /** Its program published that it lived, and took that back, as it does at an orderly end. */
   #hasVanished(run: Known): boolean {
-    return run.published === 'live' && this.#isAlive(run) === false;
+    return run.published === 'live' && isOpen(run) && this.#isAlive(run) === false;
   }
 
   #isAlive(run: Known): boolean | null {

@@ -209,8 +209,8 @@ export interface Worklog {
   /** When a conversation was last resumed. */
   resumed_at: number | null;
   acknowledged_at: number | null;
-  /** When its record was given to the agent of another session, since its last run began. */
-  reported_at: number | null;
+  /** The session whose agent was given its record last, since its last run began. Null if none was. */
+  told: { readonly session_id: string; readonly at: number } | null;
   /** The digest of the context that each sub-agent was given last. */
   readonly given: Map<string, string>;
   /** Silence is excused until then. */

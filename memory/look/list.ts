@@ -1,13 +1,13 @@
 /** The sessions of a memory, for a reader who picks one. */
 import { basename } from 'node:path';
-import * as z from 'zod';
 import { UnreachableError } from '../../src/errors.js';
 import { type Condition, conditionOf, mayBeAtWork, type Recorded } from '../condition/condition.js';
+import { isDamaged } from '../condition/damage.js';
 import { type PublishedWait, publishedWait } from '../condition/publishedWait.js';
 import { recordedIn, recordedOf } from '../condition/recorded.js';
 import { isNoticed, type Judged } from '../condition/stuck.js';
-import { processSchema } from '../fold/rules/runs.js';
-import type { Ran, RunsOf } from '../fold/runs.js';
+import { byWeight, isUnfinished } from '../condition/weight.js';
+import { stateWords } from '../condition/words.js';
 import { LOST_BEGINNING } from '../fold/state.js';
 import { isUnused } from '../fold/unused.js';
 import { settledCounts } from '../logs/settledCounts.js';
@@ -17,11 +17,10 @@ import { observe } from '../observed/sources.js';
 import { hasLostLines } from '../sessions/lostLines.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
-import { presentState } from '../sessions/stateFile.js';
 import type { Viewer } from '../sessions/views.js';
-import { END_REASONS, LIFECYCLES, PUBLICATIONS } from '../words.js';
 import type { Workspace } from '../workspaces/workspace.js';
 import type { Judge } from './look.js';
+import { settledState } from './written.js';
 
 /** A session in a list. */
 export interface ListedSession {
@@ -39,7 +38,7 @@ export interface ListedSession {
 /** @returns the row as JSON. For ten thousand rows, copying each object by its keys takes longer than reading the files */
 export function rowValue(session: ListedSession) {
   const { session_id, purpose, name, workspace, directory, created_at, last_activity, condition } = session;
-  const { lifecycle, end, agent, liveness, run_ended, stuck, progress, damage } = condition;
+  const { lifecycle, end, agent, liveness, run_ended, stuck, weight, progress, damage } = condition;
   return {
     session_id,
     purpose,
@@ -52,6 +51,8 @@ export function rowValue(session: ListedSession) {
     liveness,
     run_ended,
     stuck: stuck !== null,
+    state: stateWords(condition),
+    weight,
     progress,
     created_at,
     last_activity,
@@ -63,25 +64,6 @@ export function rowValue(session: ListedSession) {
 
 /** @internal for tests */
 export type SessionRow = ReturnType<typeof rowValue>;
-
-/** The fields of `state.json` that a row needs. */
-const stateSchema = z.object({
-  purpose: z.string(),
-  name: z.string().nullable(),
-  workspace: z.string().nullable(),
-  lifecycle: z.enum(LIFECYCLES),
-  end: z.object({ reason: z.enum(END_REASONS) }).nullable(),
-  archived: z.boolean(),
-  runs: z.array(
-    z.object({ process: processSchema, ended_at: z.number().nullable(), published: z.enum(PUBLICATIONS).optional() }),
-  ),
-  progress: z.object({ done: z.number(), total: z.number(), pending: z.number(), current: z.string().nullable() }),
-  created_at: z.number().nullable(),
-  last_activity: z.number().nullable(),
-  acknowledged_at: z.number().nullable().default(null),
-  notices: z.array(z.unknown()).default([]),
-  log: z.object({ lines: z.number(), unreadable: z.number(), newer: z.number().default(0) }),
-});
 
 /** A session before it is a row. */
 interface Entry extends Pick<ListedSession, 'purpose' | 'name' | 'workspace' | 'directory' | 'created_at'> {
@@ -101,16 +83,24 @@ export interface ListOptions {
   onUnreadable(error: UnreachableError): void;
 }
 
-/** @returns the sessions whose log can be read, the last active first. An implicit session that was left empty is not among them */
+export interface SessionList {
+  /** Unfinished ones: the heaviest first. Others: the last active first. */
+  readonly rows: readonly ListedSession[];
+  /** How many are left out because nothing is unfinished in them. */
+  readonly resting: number;
+}
+
+/** @returns the sessions whose log can be read. An implicit session that was left empty is not among them */
 export async function listSessions(
   memory: Viewer & Pick<Memory, 'claims' | 'bindings'>,
   options: ListOptions,
-): Promise<ListedSession[]> {
+): Promise<SessionList> {
   const { sessions } = memory;
   const { here, which } = options;
   // A session whose move to the archive was interrupted still lies among the others.
   const folders = which === 'archived' ? [...sessions.folders(), ...sessions.archivedFolders()] : sessions.folders();
   const rows: ListedSession[] = [];
+  let resting = 0;
   const directoryOf = directories(memory, options);
   for (const folder of folders) {
     const id = basename(folder);
@@ -120,9 +110,20 @@ export async function listSessions(
     if (isArchived(memory, folder, entry) !== (which === 'archived')) continue;
     if (here && workspace !== memory.workspace.id) continue;
     if (recorded.end !== null && (which === 'unfinished' || recorded.end === 'superseded')) continue;
-    rows.push(rowOf(memory, id, entry, entry.directory ?? directoryOf(workspace)));
+    const row = rowOf(memory, id, entry, entry.directory ?? directoryOf(workspace));
+    if (which === 'unfinished' && !isShown(row)) resting += 1;
+    else rows.push(row);
   }
-  return rows.sort((left, right) => (right.last_activity ?? 0) - (left.last_activity ?? 0));
+  const byActivity = (left: ListedSession, right: ListedSession) =>
+    (right.last_activity ?? 0) - (left.last_activity ?? 0);
+  return { rows: rows.sort(which === 'unfinished' ? byWeight : byActivity), resting };
+}
+
+/** Lines that cannot be read, and an agent that cannot be seen, may leave something unfinished. */
+function isShown({ condition }: ListedSession): boolean {
+  const { agent, damage } = condition;
+  const isUnclear = agent === 'unknown' || agent === 'elsewhere' || isDamaged(damage) || damage.newer > 0;
+  return isUnclear || isUnfinished(condition);
 }
 
 /** If the beginning is lost, the line that archived it may be lost, too. */
@@ -146,15 +147,11 @@ function rowOf(memory: Viewer, id: string, entry: Entry, directory: string | nul
   };
 }
 
-/**
- * @returns null unless `state.json` was made from all that there is, and has all that a row needs. Only its transcript shows the work
- *   of an agent, and whether a notice still holds depends on more: then the logs must be folded
- */
+/** @returns null if its logs must be folded */
 function writtenEntry(memory: Viewer, folder: string): Entry | null {
-  const state = writtenState(folder);
-  if (state === null || state.created_at === null || isNoticed(state) || mayBeUnused(state)) return null;
-  const { lifecycle, name, workspace, purpose, created_at } = state;
-  if (lifecycle !== 'ended' && mayShowMore(memory, state)) return null;
+  const state = settledState(memory, folder);
+  if (state === null) return null;
+  const { name, workspace, purpose, created_at } = state;
   return {
     purpose,
     name,
@@ -165,25 +162,6 @@ function writtenEntry(memory: Viewer, folder: string): Entry | null {
     judged: null,
     wait: null,
   };
-}
-
-/** Whether an agent, or a person whom no run shows, may be at work. */
-function mayShowMore(memory: Viewer, state: RunsOf<Ran>): boolean {
-  const { liveness } = memory.runsOf(state);
-  return liveness === 'none' ? state.lifecycle === 'active' : liveness !== 'dead';
-}
-
-function writtenState(folder: string): z.output<typeof stateSchema> | null {
-  try {
-    return stateSchema.safeParse(presentState(folder)).data ?? null;
-  } catch {
-    return null;
-  }
-}
-
-/** Whether nothing may have been asked in it; only its logs show that. */
-function mayBeUnused({ purpose, lifecycle }: z.output<typeof stateSchema>): boolean {
-  return purpose === '' && lifecycle !== 'ended';
 }
 
 async function foldedEntry(

@@ -3,29 +3,28 @@
 import { counted } from '../../src/counted.js';
 import { UnreachableError } from '../../src/errors.js';
 import type { Section } from '../brief/budget.js';
-import type { Changing } from '../brief/changesSince.js';
 import { contextGiven, contextGivenTo, digestOf } from '../brief/contextGiven.js';
 import { otherCrash } from '../brief/crashReport.js';
 import type { ContextLevel } from '../brief/levels.js';
 import { entries, Words } from '../brief/observedSections.js';
 import { contextFor, notesFor } from '../brief/resumeContext.js';
 import { recordView, viewOf } from '../brief/view.js';
+import { isInterrupted } from '../condition/words.js';
 import { newWorklog } from '../fold/newWorklog.js';
 import { isUndeclared, isUnused } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
 import { type Look, lookAt } from '../look/look.js';
+import type { Weighed } from '../look/unfinished.js';
 import type { Observed } from '../observed/observed.js';
 import { hasScreen } from '../sessions/agentProcess.js';
-import type { Memory } from '../sessions/memory.js';
+import { mostUrgentFirst, type OpenHere, openIn } from '../sessions/openHere.js';
 import type { OpenSession } from '../sessions/sessions.js';
-import { isUnreportedCrash, mostUrgentFirst, type UnfinishedSession, unfinishedIn } from '../sessions/unfinished.js';
 import type { Viewer } from '../sessions/views.js';
+import { aroundHere, besideLines, type Reporting, restingLine } from './around.js';
 import type { Launch, StartedConversation } from './conversationStart.js';
 import { noticeOf, noticeOfOther } from './notice.js';
 import { wasNeverAsked } from './runEnd.js';
 
-/** The newest sessions of one workspace. */
-const MOST_LOOKED_AT = 50;
 /** May be lost in a power failure; the crash is then reported twice. */
 const REPORTED = { by: 'watchkeeper', isDurable: false } as const;
 
@@ -39,36 +38,42 @@ export interface GivenContext {
   readonly subAgent?: string | null;
 }
 
-/** Sees the sessions of a directory, and how they change. */
-type Reporting = Viewer & Changing & Pick<Memory, 'bindings' | 'claims' | 'isBridges' | 'look'>;
+/** The sessions that may be reported at a start. */
+export interface Candidates {
+  /** The one that the conversation joins, or resumes. Null if it has one of its own. */
+  readonly own: OpenSession | null;
+  readonly others: readonly OpenHere[];
+}
 
-/** A session that may be reported at a start. */
-type Candidate = OpenSession & Partial<Pick<UnfinishedSession, 'reason'>>;
-
-/** @returns the sessions that the start of a conversation may report. It reports the first one that has something to show */
+/**
+ * @returns the sessions that the start of a conversation may report: its own, if it has one already; then the others here. They are not
+ *   weighed yet, because that takes a look at what was observed of each
+ */
 export function sessionsToReport(
   memory: Reporting,
   { session, before }: StartedConversation,
   { source }: Launch,
-): readonly Candidate[] {
+): Candidates {
   // A resumed conversation got the report on the others when it began.
-  if (levelOf(source, session.log.state) !== 'root') return [before ?? session];
-  // The session that it joins, then the unfinished ones.
-  return [...(before === null ? [] : [before]), ...unfinished(memory, session.id)];
+  if (levelOf(source, session.log.state) !== 'root') return { own: before ?? session, others: [] };
+  return { own: before, others: othersHere(memory, session.id) };
 }
 
 /**
  * @param candidates of {@link sessionsToReport}
+ * @param until when no more sessions are weighed, UTC epoch milliseconds
  * @returns the context for the start of a conversation
  */
 export async function startContext(
   memory: Reporting,
   started: StartedConversation,
   launch: Launch,
+  until = Number.POSITIVE_INFINITY,
   candidates = sessionsToReport(memory, started, launch),
 ): Promise<GivenContext> {
   const { session } = started;
-  const { about, given } = await contextOfFirst(memory, candidates, { source: launch.source, own: session });
+  const level = levelOf(launch.source, session.log.state);
+  const { about, given } = await contextOf(memory, candidates, { level, own: session, until });
   // An agent without a screen does not use up the report of a crash: the person and the next agent still get it.
   if (hasScreen(memory.surroundings, launch.agent))
     for (const id of about) if (id !== session.id) markReported(memory, id, session.id);
@@ -76,70 +81,82 @@ export async function startContext(
 }
 
 /** @returns the context for the start of a conversation that cannot be recorded. Writes nothing */
-export async function unrecordedContext(memory: Reporting, launch: Launch): Promise<GivenContext> {
+export async function unrecordedContext(memory: Reporting, launch: Launch, until: number): Promise<GivenContext> {
   const { source, agent } = launch;
   const isSame = source === 'clear' || source === 'compact';
   const bound = isSame && agent !== null ? memory.bindings.sessionOf({ process: agent }) : null;
   const id = memory.bindings.sessionOf(launch) ?? bound;
   const known = id === null ? null : memory.look(id);
   const own = known === null || known.log.state.lifecycle === 'ended' ? null : known;
-  const others = levelOf(source, newWorklog()) === 'root' ? unfinished(memory, id) : [];
-  const candidates = others.length > 0 || own === null ? others : [own];
-  return (await contextOfFirst(memory, candidates, { source, own })).given;
+  const others = levelOf(source, newWorklog()) === 'root' ? othersHere(memory, id) : [];
+  const level = levelOf(source, own?.log.state ?? newWorklog());
+  return (await contextOf(memory, { own: others.length > 0 ? null : own, others }, { level, own, until })).given;
 }
 
-/**
- * @param own the session of the conversation. Null if it has none
- * @returns the context about the first session with something to report, and the ids of the sessions in it; else the notes of the
- *   directory. If the first one is its own, the crash of another session follows
- */
-async function contextOfFirst(
+interface Reader {
+  readonly level: ContextLevel;
+  /** The session of the conversation. Null if it has none. */
+  readonly own: OpenSession | null;
+  readonly until: number;
+}
+
+/** @returns the context, and the ids of the sessions that it reports at length */
+async function contextOf(
   memory: Reporting,
-  candidates: readonly Candidate[],
-  { source, own }: { readonly source: Launch['source']; readonly own: OpenSession | null },
+  { own: joined, others }: Candidates,
+  { level, own, until }: Reader,
 ): Promise<{ readonly about: readonly string[]; readonly given: GivenContext }> {
-  const log = own?.log.state ?? newWorklog();
-  const level = levelOf(source, log);
-  for (const [index, about] of candidates.entries()) {
-    const look = await lookAt(memory, about);
-    if (isNothing(look)) continue;
-    const others = candidates.slice(index + 1);
-    const isOwn = about.id === own?.id;
-    const crash = isOwn ? await unreportedCrash(memory, others) : null;
-    const text = contextFor(viewOf(memory, look), level, { further: furtherOf(memory, others, crash), isOwn });
-    const { redact } = memory.stamp;
-    const notices = [
-      level === 'root' || level === 'resumed' ? noticeOf(look, redact) : null,
-      crash === null ? null : noticeOfOther(crash, redact),
-    ].filter((line) => line !== null);
-    const reported = [about.id, ...(crash === null ? [] : [crash.log.session_id ?? ''])];
-    return { about: reported, given: { level, text, notice: notices.length === 0 ? null : notices.join('\n') } };
+  const around = await aroundHere(memory, others, until);
+  const look = joined === null ? null : await lookAt(memory, joined);
+  const first = look === null || isNothing(look) ? await firstWithRecord(memory, around.unfinished) : look;
+  const { redact } = memory.stamp;
+  if (first === null) {
+    const beside = besideLines(memory, around);
+    const pinned = notesFor(recordView(memory, own?.log.state ?? newWorklog()), level, beside);
+    const text = pinned !== '' || around.resting === null ? pinned : restingLine(around.resting);
+    return { about: [], given: { level, text, notice: null } };
   }
-  return { about: [], given: { level, text: notesFor(recordView(memory, log), level), notice: null } };
+  const id = first.log.session_id ?? '';
+  const isOwn = id === own?.id;
+  const more = around.unfinished.filter(({ session }) => session.id !== id);
+  const crash = isOwn ? await firstInterrupted(memory, more) : null;
+  const further = [...besideLines(memory, around), ...furtherOf(memory, more, crash)];
+  const text = contextFor(viewOf(memory, first), level, { further, isOwn });
+  const notices = [
+    level === 'root' || level === 'resumed' ? noticeOf(first, redact) : null,
+    crash === null ? null : noticeOfOther(crash, redact),
+  ].filter((line) => line !== null);
+  const reported = [id, ...(crash === null ? [] : [crash.log.session_id ?? ''])];
+  return { about: reported, given: { level, text, notice: notices.length === 0 ? null : notices.join('\n') } };
 }
 
 function isNothing({ log, fold }: Look): boolean {
   return (fold === null && isUndeclared(log) && !log.facts?.purpose) || isUnused(log, fold);
 }
 
-/** @returns the first session whose crash was not reported yet; null if there is none */
-async function unreportedCrash(memory: Reporting, others: readonly Candidate[]): Promise<Look | null> {
-  for (const other of others.filter(isUnreportedCrash)) {
-    const look = await lookAt(memory, other);
+async function firstWithRecord(memory: Reporting, unfinished: readonly Weighed[]): Promise<Look | null> {
+  for (const { session } of unfinished) {
+    const look = await lookAt(memory, session);
     if (!isNothing(look)) return look;
   }
   return null;
 }
 
+/** @returns the heaviest session whose agent was interrupted, and of which no agent was told; null if there is none */
+function firstInterrupted(memory: Reporting, others: readonly Weighed[]): Promise<Look | null> {
+  const isNew = ({ session, condition }: Weighed) => isInterrupted(condition) && session.log.state.told === null;
+  return firstWithRecord(memory, others.filter(isNew));
+}
+
 /** @param crash one of the others, reported at length. Null if none is */
-function furtherOf({ surroundings, stamp }: Viewer, others: readonly Candidate[], crash: Look | null): Section[] {
-  const more = others.filter(({ id }) => id !== crash?.log.session_id);
-  const crashed = more.filter(({ reason }) => reason === 'crashed').length;
-  const which = crashed === 0 ? '' : `, ${crashed} of which crashed`;
-  const count = `${counted(more.length, 'more unfinished session')} of this directory${which}: watchkeeper work list --here`;
+function furtherOf({ surroundings, stamp }: Viewer, others: readonly Weighed[], crash: Look | null): Section[] {
+  const more = others.filter(({ session }) => session.id !== crash?.log.session_id);
+  const count = more.filter(({ condition }) => isInterrupted(condition)).length;
+  const which = count === 0 ? '' : `, ${count} of which crashed or ${count === 1 ? 'was' : 'were'} cut off`;
+  const words = `${counted(more.length, 'more unfinished session')} of this directory${which}: watchkeeper work list --here`;
   return [
     ...(crash === null ? [] : otherCrash(crash, surroundings.process, new Words(stamp.redact))),
-    { title: '', entries: entries('rest', more.length === 0 ? [] : [count]) },
+    { title: '', entries: entries('rest', more.length === 0 ? [] : [words]) },
   ];
 }
 
@@ -183,13 +200,11 @@ function levelOf(source: Launch['source'], { facts }: Worklog): ContextLevel {
   return facts?.parent == null ? 'resumed' : 'resumed_delegated';
 }
 
-/** @returns sessions of the workspace on which no agent works, as far as it can be seen here, the most urgent first */
-function unfinished(memory: Reporting, except: string | null): readonly UnfinishedSession[] {
-  const here = unfinishedIn(memory, memory.workspace, { except, most: MOST_LOOKED_AT });
-  return mostUrgentFirst(here).filter(({ reason, log: { state } }) => {
+/** @returns the other sessions here that have not ended, those whose agents are lost first */
+function othersHere(memory: Reporting, except: string | null): readonly OpenHere[] {
+  return mostUrgentFirst(openIn(memory, memory.workspace, except)).filter(({ log: { state } }) => {
     // Without a transcript nothing was asked; it would only be counted.
-    const isUnasked = state.kept === null && !state.facts?.purpose && wasNeverAsked(memory, state);
-    return reason !== 'at_work' && !isUnasked;
+    return state.kept !== null || state.facts?.purpose || !wasNeverAsked(memory, state);
   });
 }
 

@@ -4,7 +4,7 @@ import { isSameProcess, type ProcessIdentity } from '../../src/host/identity.js'
 import { readArguments } from '../../src/host/procfs.js';
 import { isoTime } from '../../src/time.js';
 import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
-import { LOST, openRunOf } from '../fold/runs.js';
+import { LOST, MOVED, openRunOf } from '../fold/runs.js';
 import { isImplicit, isUndeclared } from '../fold/unused.js';
 import type { Run, Worklog } from '../fold/worklog.js';
 import type { ConversationSource, Publication } from '../words.js';
@@ -116,7 +116,7 @@ export function endMovedRun({ sessions }: Viewer, session: OpenSession, process:
 }
 
 function movedRun(state: Worklog, process: ProcessIdentity, to: string): WorklogLine[] {
-  return hasRun(state, process) ? [worklogKind.line('run_ended', { process, reason: `moved to ${to}` })] : [];
+  return hasRun(state, process) ? [worklogKind.line('run_ended', { process, reason: `${MOVED}${to}` })] : [];
 }
 
 /**

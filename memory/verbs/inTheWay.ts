@@ -4,29 +4,29 @@ import { UsageError } from '../../src/errors.js';
 import { crashesHere, crashLines, crashOf } from '../brief/crashReport.js';
 import type { Resuming } from '../brief/resuming.js';
 import { runWords } from '../fold/runs.js';
+import type { Weighed } from '../look/unfinished.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
-import { isUnreportedCrash, type UnfinishedSession } from '../sessions/unfinished.js';
 import type { Caller } from '../sessions/views.js';
 import { heldLines, WAYS_AROUND } from '../show/status.js';
 
 type Here = Resuming & Pick<Memory, 'claims' | 'look' | 'which'>;
 
-/** @returns the session that holds the directory, and those whose crash here was reported neither to the caller nor to another agent */
+/** @returns the session that holds the directory, and those that crashed here and of which no agent was told */
 export async function inTheWay(memory: Here, holder: OpenSession | null): Promise<OpenSession[]> {
   // An agent whose hook has begun its session got the report then.
   if (hasSession(memory)) return holder === null ? [] : [holder];
-  return allHere(memory, holder, isUnreportedCrash);
+  return allHere(memory, holder, ({ session: { log } }) => log.state.told === null);
 }
 
 /** @returns the session that holds the directory, and those that crashed here */
 export async function allHere(
   memory: Here,
   holder: OpenSession | null,
-  matches: (crashed: UnfinishedSession) => boolean = () => true,
+  matches: (crashed: Weighed) => boolean = () => true,
 ): Promise<OpenSession[]> {
   const crashes = await crashesHere(memory);
-  const meant = crashes.filter(({ session }) => session.id !== holder?.id && matches(session));
+  const meant = crashes.filter((crash) => crash.session.id !== holder?.id && matches(crash));
   return [...(holder === null ? [] : [holder]), ...meant.map(({ session }) => memory.which(session.id))];
 }
 

@@ -24,6 +24,8 @@ export type FollowUp =
 export interface Table {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
+  /** Lines that follow the table. */
+  readonly below?: readonly string[];
 }
 
 export interface Outcome {

@@ -195,6 +195,12 @@ export const SCENES: Readonly<Record<string, (scene: SessionScene) => void | Pro
     scene.begins(DEAD, working(HOUR));
     scene.noticed(30 * MINUTE);
   },
+  'crashed after its answer': (scene) => scene.begins({ ...HERE, pid_start: '1' }, answered(HOUR)),
+  'had answered when its host was started again': (scene) => scene.begins(DEAD, answered(HOUR)),
+  'cut off': (scene) => {
+    scene.begins(HERE, working(HOUR));
+    scene.in((memory, session) => endRun(memory, session, HERE, 'other'));
+  },
   'killed before anything was asked': (scene) => scene.begins(DEAD, []),
   resting: (scene) => {
     scene.begins(HERE, answered(HOUR));

@@ -21,7 +21,7 @@ export const runRules = {
     () => ({ process: processSchema, agent: text, run_id: text, published: text }),
     (log, { process, agent, run_id, published }, { at }) => {
       const { runs, more } = log;
-      log.reported_at = null;
+      log.told = null;
       const known = openRunOf(runs, process);
       if (known !== undefined) {
         // A hook of the program has reported it now.

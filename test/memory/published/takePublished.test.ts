@@ -35,19 +35,30 @@ class PublishedScene {
   }
 
   /** An agent that has been asked something, begun so long ago. */
-  agent(conversation: string, ageMs = MINUTE): RunningAgent {
+  agent(conversation: string, ageMs = MINUTE, isAnswered = false): RunningAgent {
     const startedAt = Date.now() - ageMs;
-    this.asks(conversation, startedAt + SECOND);
+    this.asks(conversation, startedAt + SECOND, isAnswered);
     const program = new RunningAgent();
     return program.as({ folder: this.folder, conversation, directory: this.scene.directory, startedAt });
   }
 
-  asks(conversation: string, at: number): void {
+  asks(conversation: string, at: number, isAnswered = false): void {
     const folder = join(this.folder, 'projects', 'work');
     mkdirSync(folder, { recursive: true });
     const line = { sessionId: conversation, uuid: 'u1', isSidechain: false, cwd: this.scene.directory };
     const asked = { type: 'user', timestamp: isoTime(at), message: { role: 'user', content: 'paint the door' } };
-    writeFileSync(join(folder, `${conversation}.jsonl`), `${JSON.stringify({ ...line, ...asked })}\n`);
+    const message = {
+      id: 'm1',
+      role: 'assistant',
+      content: [{ type: 'text', text: 'Done.' }],
+      stop_reason: 'end_turn',
+    };
+    const says = { type: 'assistant', uuid: 'u2', timestamp: isoTime(at + SECOND), message };
+    const records = [{ ...line, ...asked }, ...(isAnswered ? [{ ...line, ...says }] : [])];
+    writeFileSync(
+      join(folder, `${conversation}.jsonl`),
+      records.map((record) => `${JSON.stringify(record)}\n`).join(''),
+    );
   }
 
   /** As each reader does. */
@@ -58,14 +69,14 @@ class PublishedScene {
   }
 
   async crashed(): Promise<string[]> {
-    return (await crashesHere(this.open())).map(({ report }) => report.session_id);
+    return (await crashesHere(this.open())).map(({ session }) => session.id);
   }
 
   async listed() {
     const unreadable = (error: Error) => {
       throw error;
     };
-    const rows = await listSessions(this.open(), { here: true, which: 'all', judge, onUnreadable: unreadable });
+    const { rows } = await listSessions(this.open(), { here: true, which: 'all', judge, onUnreadable: unreadable });
     return rows.map(({ purpose, condition }) => ({ purpose, agent: condition.agent, liveness: condition.liveness }));
   }
 
@@ -131,12 +142,20 @@ test('a killed process that no hook has reported is a crash, and the next one is
 
 test('a session without hooks lives while its process does, and rests after an orderly end', async () => {
   const place = new PublishedScene();
-  const agent = place.agent('c-1').publishes();
+  const agent = place.agent('c-1', MINUTE, true).publishes('a window at rest');
   expect(await place.listed()).toMatchObject([{ purpose: 'paint the door', liveness: 'alive' }]);
   expect(await place.crashed()).toEqual([]);
   await agent.ends();
   expect(await place.crashed()).toEqual([]);
   expect(await place.listed()).toMatchObject([{ agent: 'ended' }]);
+});
+
+test('a session without hooks that ends in the middle of a turn was cut off', async () => {
+  const place = new PublishedScene();
+  const agent = place.agent('c-1').publishes();
+  expect(await place.listed()).toMatchObject([{ liveness: 'alive' }]);
+  await agent.ends();
+  expect(await place.listed()).toMatchObject([{ agent: 'cut_off' }]);
 });
 
 test('a crash stays one when its program later sweeps away what was left behind', async () => {
@@ -169,7 +188,7 @@ test('a window that has just begun is left to its hook, and a publication takes 
 
 test('a hook that comes late takes over, and reports the end', async () => {
   const place = new PublishedScene();
-  const agent = place.agent('c-1').publishes();
+  const agent = place.agent('c-1', MINUTE, true).publishes();
   expect(await place.listed()).toMatchObject([{ liveness: 'alive' }]);
   const id = place.hook('c-1', agent.process);
   const runs = () => place.open().look(id)?.log.state.runs ?? [];
@@ -206,7 +225,7 @@ test('a process without hooks that resumes a crashed conversation is at work on 
 
 test('what an older process left behind says nothing of a conversation that was resumed since', async () => {
   const place = new PublishedScene();
-  const first = place.agent('c-1').publishes();
+  const first = place.agent('c-1', MINUTE, true).publishes();
   await first.kill();
   const second = new RunningAgent();
   const id = place.hook('c-1', second.process, 'resume');

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { startConversation } from '../../../memory/programs/conversationStart.js';
-import { mostUrgentFirst, unfinishedIn } from '../../../memory/sessions/unfinished.js';
+import { mostUrgentFirst, openIn } from '../../../memory/sessions/openHere.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
 import { MINUTE } from '../../../src/time.js';
 import { type MemoryScene, memoryScene } from '../scene.js';
@@ -25,7 +25,7 @@ function begin(scene: MemoryScene, conversation: string, agent: ProcessIdentity 
   return session.id;
 }
 
-test('each unfinished session of a workspace has its reason, and what nobody has been shown is first', () => {
+test('each open session of a workspace says who works on it, and the lost one that no agent was told of is first', () => {
   const scene = memoryScene();
   const shown = begin(scene, 'shown', dead);
   const crashed = begin(scene, 'crashed', deadToo);
@@ -37,17 +37,16 @@ test('each unfinished session of a workspace has its reason, and what nobody has
   memory.sessions.addFacts(shown, [worklogKind.line('context_given', { to: working })]);
   memory.sessions.addFacts(ended, [worklogKind.line('session_ended', { reason: 'completed' })]);
   memory.sessions.addFacts(archived, [worklogKind.line('session_archived', {})]);
-  const here = unfinishedIn(memory, memory.workspace);
-  expect(here.map(({ id, reason }) => [id, reason])).toEqual([
-    [shown, 'crashed'],
-    [crashed, 'crashed'],
-    [resting, 'resting'],
+  const here = openIn(memory, memory.workspace);
+  expect(here.map(({ id, manning }) => [id, manning])).toEqual([
+    [shown, 'lost'],
+    [crashed, 'lost'],
+    [resting, 'left'],
     [working, 'at_work'],
     [away, 'elsewhere'],
   ]);
   expect(mostUrgentFirst(here).map(({ id }) => id)).toEqual([crashed, away, working, resting, shown]);
-  const some = unfinishedIn(memory, memory.workspace, { except: away, most: 4 });
-  expect(some.map(({ id }) => id)).toEqual([working]);
+  expect(openIn(memory, memory.workspace, away).map(({ id }) => id)).not.toContain(away);
 });
 
 test('facts go to an open session, to one that is named, and nowhere if there is none', () => {
