@@ -66,6 +66,9 @@ async function atStart(call: HookCall): Promise<object | null> {
 async function recordedStart(call: HookCall, launch: Launch): Promise<object | null> {
   const { memory, payload } = call;
   const { startConversation } = await import('../../memory/programs/conversationStart.js');
+  const { takePublished } = await import('../../memory/programs/takePublished.js');
+  // The context is about sessions of other windows.
+  takePublished(memory, launch.agent);
   const started = startConversation(memory, launch);
   const { session } = started;
   return closeAfter(session.log, async () => {

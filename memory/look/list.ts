@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { UnreachableError } from '../../src/errors.js';
 import { type Condition, conditionOf, mayBeAtWork, type Recorded } from '../condition/condition.js';
 import { isDamaged } from '../condition/damage.js';
+import { type PublishedWait, publishedWait } from '../condition/publishedWait.js';
 import { recordedIn, recordedOf } from '../condition/recorded.js';
 import { isNoticed, type Judged } from '../condition/stuck.js';
 import { byWeight, isUnfinished, type Weighty } from '../condition/weight.js';
@@ -70,6 +71,7 @@ export type SessionRow = ReturnType<typeof rowValue>;
 interface Entry extends Pick<ListedSession, 'purpose' | 'name' | 'workspace' | 'directory' | 'created_at'> {
   readonly recorded: Recorded;
   readonly judged: Judged | null;
+  readonly wait: PublishedWait | null;
 }
 
 export interface ListOptions {
@@ -176,9 +178,9 @@ function isArchived({ places }: Viewer, folder: string, { recorded, created_at }
 }
 
 function rowOf(memory: Viewer, id: string, entry: Entry, directory: string | null): ListedSession {
-  const { purpose, name, workspace, created_at, recorded, judged } = entry;
+  const { purpose, name, workspace, created_at, recorded, judged, wait } = entry;
   const { clock, settings, surroundings } = memory;
-  const viewpoint = { here: surroundings.process, now: clock.now(), hours: settings.freshness, judged };
+  const viewpoint = { here: surroundings.process, now: clock.now(), hours: settings.freshness, judged, wait };
   return {
     session_id: id,
     purpose: created_at === null ? LOST_BEGINNING : purpose,
@@ -196,7 +198,16 @@ function writtenEntry(memory: Viewer, folder: string): Entry | null {
   const state = settledState(memory, folder);
   if (state === null) return null;
   const { name, workspace, purpose, created_at } = state;
-  return { purpose, name, workspace, directory: null, created_at, recorded: recordedIn(state), judged: null };
+  return {
+    purpose,
+    name,
+    workspace,
+    directory: null,
+    created_at,
+    recorded: recordedIn(state),
+    judged: null,
+    wait: null,
+  };
 }
 
 async function foldedEntry(
@@ -225,6 +236,7 @@ async function foldedEntry(
       created_at: state.created_at,
       recorded,
       judged: isAtWork ? await judge(memory, id, memory.clock.now()) : null,
+      wait: isAtWork ? publishedWait(memory, state) : null,
     };
   } catch (error) {
     if (!(error instanceof UnreachableError)) throw error;

@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { sayEach } from '../../../bridge/command/print.js';
+import { sayEach } from '../../../bridge/command/command.js';
 import { visible } from '../../../src/log/visibleText.js';
 import { isoTime } from '../../../src/time.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../../e2e/testScene.js';
