@@ -9,12 +9,11 @@ import { MOST_RECENT } from '../fold/recent.js';
 import { Runs } from '../fold/runs.js';
 import type { Worklog } from '../fold/worklog.js';
 import { type Look, lookAt } from '../look/look.js';
-import { type Weighed, weighed } from '../look/unfinished.js';
+import { type Weighed, weighedHere } from '../look/unfinished.js';
 import { lastAskedOf, purposeOf } from '../observed/purpose.js';
 import { stepsOf } from '../observed/step.js';
 import type { LeftProcess } from '../sessions/leftProcesses.js';
 import type { Memory } from '../sessions/memory.js';
-import { openIn } from '../sessions/openHere.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { placeNow } from '../show/directory.js';
 import { ago, leftLine, section, stepLine } from '../show/status.js';
@@ -62,12 +61,9 @@ export async function crashOf(memory: Resuming, session: OpenSession): Promise<C
 }
 
 /** @returns the sessions of the caller's directory whose agents crashed or were cut off, the heaviest first */
-export async function crashesHere(
-  memory: Resuming & Pick<Memory, 'claims' | 'look'>,
-  here = openIn(memory, memory.workspace),
-): Promise<Weighed[]> {
-  const gone = here.filter(({ manning }) => manning === 'lost' || manning === 'left');
-  return (await weighed(memory, gone)).filter(({ condition }) => isInterrupted(condition));
+export async function crashesHere(memory: Resuming & Pick<Memory, 'claims' | 'look'>): Promise<Weighed[]> {
+  const { gone } = await weighedHere(memory, memory.workspace);
+  return gone.filter(({ isInterrupted }) => isInterrupted);
 }
 
 /**

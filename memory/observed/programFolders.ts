@@ -9,7 +9,10 @@ import type { Conversation } from '../fold/worklog.js';
 const PACKED = ['.zst', '.gz'];
 
 /** @returns the transcript of a conversation: as it was recorded, or where its program keeps it; null if there is none */
-export function transcriptOf({ provider, id, transcript }: Conversation, folders: ProgramFolders): string | null {
+export function transcriptOf(
+  { provider, id, transcript }: Pick<Conversation, 'provider' | 'id' | 'transcript'>,
+  folders: ProgramFolders,
+): string | null {
   if (transcript !== null && existsSync(transcript)) return transcript;
   return find(provider, folders, (place) => (name) => place.isTranscriptOf(name, id));
 }

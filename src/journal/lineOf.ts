@@ -25,20 +25,13 @@ const STRING_LIMITS = [2_048, 512, 128];
 const DEEPEST_LEVEL = 32;
 const CUT = '…';
 
-/**
- * @param event trimmed, see {@link trimEvent}
- * @param time UTC epoch milliseconds
- * @returns the line as JSON, without a line end
- */
+/** @param event trimmed, see {@link trimEvent} @param time UTC epoch milliseconds @returns JSON, without a line end */
 export function lineOf(event: JournalEvent, time: number, sessionId: string): string {
   const { event: name, ...rest } = event;
   return JSON.stringify({ v: 1, timestamp: isoTime(time), event: name, session_id: sessionId, ...rest });
 }
 
-/**
- * @param event from an agent's stream or its transcript; `tool_output_preview` may be the whole output
- * @returns the event as it may be journaled. Trimming it again changes nothing
- */
+/** @returns the event as it may be journaled; its preview may be the whole output. Trimming it again changes nothing */
 export function trimEvent(event: JournalEvent, redact: Redact): JournalEvent {
   switch (event.event) {
     case 'pre_tool_use':
@@ -74,7 +67,6 @@ export function trimEvent(event: JournalEvent, redact: Redact): JournalEvent {
   }
 }
 
-/** @returns the text of an item of a list, as it may be journaled */
 export function trimItem(text: string, redact: Redact): string {
   return headOf(text, ITEM_LIMIT, redact);
 }
@@ -98,11 +90,7 @@ function trimWords<Event extends JournalEvent>(event: Event, redact: Redact): Ev
   return trimmed;
 }
 
-/**
- * @param input a tool's input
- * @returns the input with every text in it redacted; if its JSON is longer than {@link INPUT_LIMIT_BYTES}, with its texts cut;
- *   if that is not enough, `{"cut": the beginning of its JSON}`
- */
+/** @returns the redacted input; beyond {@link INPUT_LIMIT_BYTES} with its texts cut, or `{"cut": the beginning of its JSON}` */
 export function trimInput(input: unknown, redact: Redact): unknown {
   const change: Change = (text, name) => {
     const clean = headOf(text, TEXT_LIMIT, redact);

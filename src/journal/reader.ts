@@ -9,8 +9,7 @@
  * would cost a multiple. A caller with a long file gives way to other work between two chunks.
  */
 import { fstatSync, lstatSync, type Stats } from 'node:fs';
-import { errorCode } from '../errno.js';
-import { describeError } from '../errors.js';
+import { describeError, errorCode } from '../errors.js';
 import { READ_NO_LINK, withFileSync } from '../files/plainFile.js';
 import { readAt } from '../files/readAt.js';
 import { giveWay } from '../time.js';

@@ -66,12 +66,7 @@ export class RecordLines {
   /** Inside a line that is too long to be held. */
   #long: LongLine | null = null;
 
-  /**
-   * Reads the lines of the chunk up to the newline at `end`, or fewer if they are many. Several are decoded at once, which is faster
-   * than line by line.
-   * @param records the results are added to them
-   * @returns where the last line that was read ends
-   */
+  /** Several lines are decoded at once, which is faster. @returns where the last line that was read ends */
   takeWhole(chunk: Buffer, end: number, records: JournalRecord[]): number {
     const start = this.#long === null ? 0 : chunk.indexOf(NEWLINE) + 1;
     if (this.#long !== null) this.#endLong(this.#long, chunk.subarray(0, start - 1), records);
@@ -84,10 +79,7 @@ export class RecordLines {
     return to;
   }
 
-  /**
-   * ASCII is recognised and copied in a fraction of the time of decoding, so other letters cost only their own line that time.
-   * @returns how many lines there were
-   */
+  /** ASCII is copied in a fraction of the time of decoding; other letters cost only their own line. @returns how many lines */
   #takeLines(bytes: Buffer, records: JournalRecord[]): number {
     const areAscii = isAscii(bytes);
     const lines = bytes.toString('latin1').split('\n');
@@ -117,11 +109,7 @@ export class RecordLines {
     for (const record of shared.records) this.#take(record, records);
   }
 
-  /**
-   * Reads the last line of the file, without a newline. An object that is complete without it is taken: no beginning of an
-   * object is itself an object.
-   * @returns whether it was taken
-   */
+  /** Reads a last line without a newline: no beginning of an object is itself an object. @returns whether it was taken */
   takeUnfinished(line: Buffer, records: JournalRecord[]): boolean {
     if (line[line.length - 1] !== CLOSING_BRACE) return false;
     const ink = line.length - line.toString('latin1').replace(BEFORE_INK, '').length;

@@ -18,10 +18,7 @@ export interface Lineage {
   readonly agent_id?: string;
   /** The call that started this sub-agent. */
   readonly parent_tool_use_id?: string;
-  /**
-   * The mode, from here on, that decides when the program asks a person for permission, in its own words; `unstated` in
-   * transcripts of versions that do not record it. Only for sessions that people run in terminals.
-   */
+  /** The mode from here on, in the program's own words; `unstated` in transcripts without it. Only for sessions in terminals. */
   readonly permission_mode?: string;
 }
 

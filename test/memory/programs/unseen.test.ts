@@ -50,7 +50,7 @@ test('one that was killed crashed, whatever it was asked: it is listed, reported
   const report = await crashOf(scene.open(), session);
   session.log.close();
   const [found] = await crashesHere(scene.open());
-  expect(found?.session.id).toBe(session.id);
+  expect(found?.id).toBe(session.id);
   expect(report === null ? [] : crashLines(report, scene.clock.now())).toContain(
     'task:           unknown: nothing of it was recorded, because its program kept no transcript, or that is gone.',
   );
