@@ -17,7 +17,6 @@ import {
   contextsIn,
   killAtOnce,
   LASTING,
-  moveToEarlierBoot,
   processesOf,
   shown,
   transcriptsIn,
