@@ -1,5 +1,6 @@
 /** The memory of a session, for the commands that show sessions: those of the bridge, and those of the user's terminals. */
 import { Places } from '../../memory/home/places.js';
+import { takePublished } from '../../memory/programs/takePublished.js';
 import { Memory } from '../../memory/sessions/memory.js';
 import { terminalFolder } from '../../memory/sessions/terminalMemory.js';
 import { type Shown, showSession } from '../../memory/show/shown.js';
@@ -39,5 +40,7 @@ export function isOfTerminal(sessionId: string, { surroundings, io }: CommandCon
 
 /** @throws UnreachableError, UsageError if the memory cannot be read */
 export function memoryIn(folder: string, { surroundings, redact }: Caller): Memory {
-  return new Memory({ surroundings, folder, clock: systemClock, redact });
+  const memory = new Memory({ surroundings, folder, clock: systemClock, redact });
+  takePublished(memory);
+  return memory;
 }

@@ -35,6 +35,8 @@ const EVENTS: Readonly<Record<JournalEvent['event'], true>> = {
   plan: true,
   files: true,
   usage: true,
+  order: true,
+  rewound: true,
   session_end: true,
 };
 

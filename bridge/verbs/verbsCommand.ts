@@ -1,5 +1,6 @@
 /** A command whose first word is a verb: `track` and `work`. */
 import { refreshGenerated } from '../../memory/keeping/rebuild.js';
+import { takePublished } from '../../memory/programs/takePublished.js';
 import { Memory } from '../../memory/sessions/memory.js';
 import { type AnyVerb, ask, type Door, type Outcome, type Table } from '../../memory/verbs/verb.js';
 import { judge } from '../../monitoring/terminals/judge.js';
@@ -68,6 +69,7 @@ async function runVerb(
   const { input, folder, isJson } = readTyped(verb, [...first, ...others]);
   const { surroundings, redact, io } = context;
   const memory = new Memory({ surroundings, folder, clock: systemClock, redact });
+  takePublished(memory);
   let code: ExitCode;
   try {
     const outcome = await ask(verb, memory, input, doorOf(context, isJson));
@@ -87,6 +89,7 @@ function doorOf(context: CommandContext, isJson: boolean): Door {
       source === '-' ? readText(context.input, LONGEST_INPUT) : readOptionFile(field, source, LONGEST_INPUT),
     startDetached: (args) => context.startDetached(args),
     untilStopped: () => context.untilStopped(),
+    isProgram: isJson,
     judge,
     say: (line) => {
       if (!isJson) printLines(io, line);

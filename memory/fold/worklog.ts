@@ -8,6 +8,7 @@ import type {
   FileStatus,
   Lifecycle,
   Priority,
+  Publication,
   SETTINGS,
   StepStatus,
 } from '../words.js';
@@ -80,6 +81,8 @@ export interface Run {
   readonly started_at: number;
   ended_at: number | null;
   reason: string | null;
+  /** Only if no hook has reported it. */
+  published?: Publication | undefined;
 }
 
 export interface Conversation {

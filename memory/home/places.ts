@@ -47,6 +47,11 @@ export class Places {
     this.root = root;
   }
 
+  /** The file that leads the hooks of the plugin to the program. Without it, nothing is recorded that a person has not asked for. */
+  get installation(): string {
+    return join(this.root, 'installation');
+  }
+
   /**
    * Creates the home if it is missing.
    * @throws UnreachableError if others own or may write it, or if it cannot be created

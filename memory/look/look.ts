@@ -1,6 +1,7 @@
 /** Looks at one session: its worklog, what was observed of it, and what follows from now and this host. */
 import { type Condition, conditionOf, lastActive } from '../condition/condition.js';
 import { type DoubtfulFile, filesInDoubt } from '../condition/filesInDoubt.js';
+import { publishedWait } from '../condition/publishedWait.js';
 import { recordedOf } from '../condition/recorded.js';
 import type { Judged } from '../condition/stuck.js';
 import { type SessionState, sessionStateOf } from '../fold/freshness.js';
@@ -67,7 +68,8 @@ export async function lookAt(
   const { fold } = observation;
   const recorded = recordedOf(log, fold, counts);
   const judged = (await judge?.(memory, id, now)) ?? null;
-  const condition = conditionOf(recorded, { here: surroundings.process, now, hours: settings.freshness, judged });
+  const wait = publishedWait(memory, log);
+  const condition = conditionOf(recorded, { here: surroundings.process, now, hours: settings.freshness, judged, wait });
   const { root } = workspace ?? memory.workspace;
   const isCompacted = fold?.isCompacted ?? false;
   const whole = {

@@ -6,7 +6,10 @@ import { programNamed } from '../../src/agents/programs.js';
 import type { Conversation } from '../fold/worklog.js';
 
 /** @returns the transcript of a conversation: as it was recorded, or where its program keeps it; null if there is none */
-export function transcriptOf({ provider, id, transcript }: Conversation, folders: ProgramFolders): string | null {
+export function transcriptOf(
+  { provider, id, transcript }: Pick<Conversation, 'provider' | 'id' | 'transcript'>,
+  folders: ProgramFolders,
+): string | null {
   if (transcript !== null && existsSync(transcript)) return transcript;
   const place = programNamed(provider)?.transcripts(folders);
   if (place === undefined) return null;

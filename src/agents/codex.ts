@@ -4,6 +4,8 @@ import { processName } from './processName.js';
 
 /** As Codex (0.169) names them in its command line. */
 const WITHOUT_SCREEN = ['exec', 'e', 'review'];
+/** One process works for all windows. */
+const SERVER = 'app-server';
 /** The options before the command that a value follows. */
 const TAKES_VALUE =
   /^(?:-[cimpsCa]|--(?:config|enable|disable|remote|remote-auth-token-env|image|model|local-provider|profile|sandbox|cd|add-dir|ask-for-approval))$/;
@@ -28,4 +30,7 @@ export const codex: AgentProgram = {
     const command = own.find((word, index) => !word.startsWith('-') && !TAKES_VALUE.test(own[index - 1] ?? ''));
     return command !== undefined && WITHOUT_SCREEN.includes(command);
   },
+  publishes: () => null,
+  isServer: (words) => words.includes(SERVER),
+  isSupervisor: () => false,
 };

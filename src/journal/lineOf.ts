@@ -43,6 +43,7 @@ export function trimEvent(event: JournalEvent, redact: Redact): JournalEvent {
     case 'post_tool_use':
       return {
         ...trimWords(event, redact),
+        ...(event.said !== undefined && { said: headOf(event.said, TEXT_OF_MESSAGE_LIMIT, redact) }),
         tool_output_preview: headOf(event.tool_output_preview, PREVIEW_LIMIT, redact),
         output_digest: event.output_digest ?? contentDigest(event.tool_output_preview),
       };
@@ -52,6 +53,7 @@ export function trimEvent(event: JournalEvent, redact: Redact): JournalEvent {
       return { ...trimWords(end, redact), ...(answer !== undefined && { answer: redact(answer) }) };
     }
     case 'user_prompt':
+    case 'order':
     case 'assistant_message': {
       const { text, ...words } = event;
       const head = text === undefined ? undefined : headOf(text, TEXT_OF_MESSAGE_LIMIT, redact);
@@ -81,7 +83,7 @@ function trimLists<Event extends JournalEvent>(event: Event, redact: Redact): Ev
 function trimWords<Event extends JournalEvent>(event: Event, redact: Redact): Event {
   let trimmed = event;
   for (const [key, value] of Object.entries(event)) {
-    if (typeof value !== 'string' || key === 'tool_output_preview') continue;
+    if (typeof value !== 'string' || key === 'tool_output_preview' || key === 'said') continue;
     const word = headOf(value, WORD_LIMIT, redact);
     if (word !== value) trimmed = { ...trimmed, [key]: word };
   }

@@ -5,14 +5,13 @@ import { systemClock } from '../../../src/time.js';
 import type { ExitCode } from '../../command/command.js';
 import { asTyped } from '../../plugin/agent.js';
 import { commandsOfRemoval, remove as removePlugin } from '../../plugin/change.js';
-import { installationFile } from '../../plugin/installation.js';
 import { hasPlugin, statusOf } from '../../plugin/status.js';
 import type { PluginCall } from './call.js';
 import { doneLines, doneValue } from './lines.js';
 
 export async function remove(call: PluginCall): Promise<ExitCode> {
   const { context, places, agents, isOfOne, isPrinted, print } = call;
-  const file = installationFile(places);
+  const file = places.installation;
   if (isPrinted) {
     const commands = commandsOfRemoval(agents).map(asTyped);
     print([...commands, ...(isOfOne ? [] : [`removes ${file}`])], {

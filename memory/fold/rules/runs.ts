@@ -18,11 +18,17 @@ export const processSchema = z.object({
 
 export const runRules = {
   run_started: fact(
-    () => ({ process: processSchema, agent: text, run_id: text }),
-    (log, { process, agent, run_id }, { at }) => {
+    () => ({ process: processSchema, agent: text, run_id: text, published: text }),
+    (log, { process, agent, run_id, published }, { at }) => {
       const { runs, more } = log;
       log.told = null;
-      if (openRunOf(runs, process) !== undefined) return;
+      const known = openRunOf(runs, process);
+      if (known !== undefined) {
+        // A hook of the program has reported it now.
+        if (published === undefined) delete known.published;
+        else if (known.published !== undefined && published === 'left') known.published = published;
+        return;
+      }
       const run: Run = {
         process,
         agent: agent ?? null,
@@ -30,6 +36,7 @@ export const runRules = {
         started_at: at,
         ended_at: null,
         reason: null,
+        ...((published === 'live' || published === 'left') && { published }),
       };
       addTo(runs, run, { more, name: 'runs', isSettled: (known) => !isOpen(known) });
     },
