@@ -43,7 +43,7 @@ export function endRun(memory: Viewer, session: OpenSession, agent: ProcessIdent
 }
 
 /** @returns whether nothing was asked in a session that began by itself: its program keeps no transcript of it */
-export function wasNeverAsked({ programs }: Viewer, state: Worklog): boolean {
+function wasNeverAsked({ programs }: Viewer, state: Worklog): boolean {
   if (!isImplicit(state) || !isUndeclared(state) || programs === null) return false;
   return state.conversations.every((conversation) => transcriptOf(conversation, programs) === null);
 }
