@@ -2,7 +2,6 @@
  * Lines on which several records stand: a program was killed before it had written a line's end, and the next one continued there. The
  * records before and after what is torn are whole.
  */
-
 const [QUOTE, BACKSLASH, OPENING_BRACE, CLOSING_BRACE] = [0x22, 0x5c, 0x7b, 0x7d];
 /** After these, an object may be a part of the torn record. */
 const BEFORE_A_PART = ':,[';
@@ -10,17 +9,26 @@ const BEFORE_A_PART = ':,[';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: zeros are what is looked for
 const GAP = /[\u0000-\u0020]*/y;
 
+export interface SharedLine<Parsed> {
+  readonly records: readonly Parsed[];
+  /** Something else is on the line, too. */
+  readonly isTorn: boolean;
+}
+
 /** Cheap: most lines that are damaged hold no other record. */
 export function mayBeShared(text: string): boolean {
   return text.indexOf('{"', 1) > 0 && (text.charCodeAt(0) === OPENING_BRACE || text.trimEnd().endsWith('}'));
 }
 
-/** @param text a line that is not one record @returns its records; `isTorn` if something else is on the line, too */
-export function recordsOn<Found extends { readonly timestamp?: unknown }>(
+/**
+ * @param text a line that is not one record
+ * @param parse as the reader of lines parses one record
+ */
+export function recordsOn<Parsed extends { readonly timestamp?: unknown }>(
   text: string,
-  parse: (text: string) => Found | null,
-) {
-  const first: Found[] = [];
+  parse: (text: string) => Parsed | null,
+): SharedLine<Parsed> {
+  const first: Parsed[] = [];
   let from = 0;
   for (let end = endOfObject(text, 0); end > 0; end = endOfObject(text, from)) {
     const record = parse(text.slice(from, end));
@@ -28,7 +36,7 @@ export function recordsOn<Found extends { readonly timestamp?: unknown }>(
     first.push(record);
     from = afterGap(text, end);
   }
-  const last: Found[] = [];
+  const last: Parsed[] = [];
   let to = beforeGap(text, text.length);
   for (let start = startOfObject(text, from, to); start >= 0; start = startOfObject(text, from, to)) {
     const record = parse(text.slice(start, to));
