@@ -103,7 +103,7 @@ function sizeOf(places: Viewer['places'], id: string): number {
   return statSync(worklogIn(places.sessionFolder(id)), { throwIfNoEntry: false })?.size ?? -1;
 }
 
-export function endedMark({ places, surroundings }: Pick<Viewer, 'places' | 'surroundings'>, id: string): LeftSession {
+function endedMark({ places, surroundings }: Pick<Viewer, 'places' | 'surroundings'>, id: string): LeftSession {
   const { boot_id } = surroundings.process;
   return { weight: null, interrupted: false, at: sizeOf(places, id), last_activity: null, boot_id };
 }
