@@ -11,7 +11,7 @@ import type { Scenario } from './sceneFiles.js';
 import { type Fault, NO_SPACE, onSmallDisk, testWithMounts, WORK } from './smallDisk.js';
 import { describeScenes, openTestScene } from './testScene.js';
 
-const SILENCE_MS = 6_000;
+const SILENCE_MS = 9_000;
 const EXITS: Scenario = { when: { message: '^exit' }, steps: [{ do: 'exit', code: 1 }] };
 const TIMEOUT_MS = 120_000;
 const WITHIN_MS = 40_000;
@@ -78,7 +78,10 @@ async function openFleet(): Promise<BridgeScene> {
     { id: 2, directory: 'two' },
   ];
   const boat = { chats, scenarios: [EXITS, WORK], thresholds: { silence_ms: SILENCE_MS } };
-  return openTestScene({ projects: { boat }, environment: { HEALTH_PORT: String(await freePort()) } });
+  // A bridge that stands still for seconds beside other work loses no run, which would be incidents of its own. A third of it is how
+  // often the record notes that the agent is active, which is all that is known of it without a journal.
+  const timings = { runLeaseMs: SILENCE_MS };
+  return openTestScene({ projects: { boat }, timings, environment: { HEALTH_PORT: String(await freePort()) } });
 }
 
 async function seeThrough(scene: BridgeScene, fault: Fault, when: 'while it runs' | 'before it starts'): Promise<void> {

@@ -1,1 +1,1 @@
-module.exports = globalThis[Symbol.for('watchkeeper.test.shared')]['bullmq'];
+module.exports = globalThis[Symbol.for('watchkeeper.test.shared')].bullmq;

@@ -1,1 +1,1 @@
-module.exports = globalThis[Symbol.for('watchkeeper.test.shared')]['ioredis'];
+module.exports = globalThis[Symbol.for('watchkeeper.test.shared')].ioredis;

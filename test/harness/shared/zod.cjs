@@ -1,1 +1,1 @@
-module.exports = globalThis[Symbol.for('watchkeeper.test.shared')]['zod'];
+module.exports = globalThis[Symbol.for('watchkeeper.test.shared')].zod;
