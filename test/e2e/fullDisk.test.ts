@@ -4,6 +4,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { freePort } from '../harness/freePort.js';
+import { pathWith } from '../harness/searchPath.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation, FAILURE_PARAGRAPH, stepOf } from './conversation.js';
 import type { Program } from './program.js';
@@ -106,7 +107,7 @@ async function seeThrough(scene: BridgeScene, fault: Fault, when: 'while it runs
   expect(scene.evidence.faults()).toEqual([]);
   await bridge.says('is kept in Redis until its file can be written');
   expect(await readiness(bridge)).toMatchObject({ status: 503, text: expect.stringContaining('critical events wait') });
-  const doctor = await scene.run(['doctor']);
+  const doctor = await scene.run(['doctor'], { PATH: pathWith('git', 'sh') });
   expect(doctor.exit?.code).toBe(1);
   expect(doctor.stdout).toMatch(/FAULT +critical events: 8 lines could not be written/);
   expect(scene.github.issues()[0]?.body).toContain('The log of critical events could not be written');
