@@ -9,6 +9,7 @@ import type { Worklog } from '../fold/worklog.js';
 import type { LooseEnds } from '../observed/looseEnds.js';
 import type { EndReason, Freshness, Lifecycle, Liveness } from '../words.js';
 import type { Damage } from './damage.js';
+import { judgedInWait, type PublishedWait } from './publishedWait.js';
 import { type BrokenRule, brokenNow, type Doing, excusedUntil, type Judged, type Stuck, stuckOf } from './stuck.js';
 import { type Weight, weightOf } from './weight.js';
 
@@ -29,6 +30,8 @@ export interface Recorded extends RunsOf<Ran>, Pick<Worklog, 'notices' | 'ping'>
   readonly acknowledged_at: number | null;
   /** It began by itself, and nothing was asked or declared in it. */
   readonly isUnused: boolean;
+  /** Nothing of it can be seen, so that something may have been asked. */
+  readonly isUnseen: boolean;
   /** The agent waits for a person or the model, as far as the worklog knows. */
   readonly isWaiting: boolean;
   readonly looseEnds: LooseEnds;
@@ -44,6 +47,8 @@ export interface Viewpoint {
   readonly hours: FreshnessHours;
   /** Null if there is no judge. */
   readonly judged: Judged | null;
+  /** Null if its program does not publish that it waits for a person. */
+  readonly wait?: PublishedWait | null;
 }
 
 export interface Condition {
@@ -53,6 +58,8 @@ export interface Condition {
   readonly agent: AgentCondition;
   /** Null if nothing of its work can be seen, or it crashed. */
   readonly doing: Doing | null;
+  /** The dialog that its program publishes. Null if it publishes none. */
+  readonly wait: PublishedWait | null;
   /** Whether the process of the present run lives. */
   readonly liveness: Liveness;
   /** Whether the end of the present run is written. */
@@ -70,13 +77,17 @@ export interface Condition {
   readonly damage: Damage;
 }
 
-export function conditionOf(recorded: Recorded, { here, now, hours, judged }: Viewpoint): Condition {
-  const { lifecycle, end, archived, progress, damage, isUnused } = recorded;
+export function conditionOf(
+  recorded: Recorded,
+  { here, now, hours, judged: unaware, wait = null }: Viewpoint,
+): Condition {
+  const judged = judgedInWait(unaware, wait);
+  const { lifecycle, end, archived, progress, damage, isUnused, isUnseen } = recorded;
   const runs = new Runs(recorded, here);
   const mayWork = mayBeAtWork(recorded, runs);
   const broken = brokenNow({ mayWork, judged }, { isUnseen: runs.liveness === 'unknown', now });
-  const isCrashed = runs.isLost && !isUnused && !endedWithHost(recorded, runs, here);
-  const doing = isCrashed ? null : doingOf(recorded, mayWork, judged);
+  const isCrashed = runs.isLost && (!isUnused || isUnseen) && !endedWithHost(recorded, runs, here);
+  const doing = isCrashed ? null : doingOf(recorded, mayWork, { judged, wait });
   const last = lastActive(recorded);
   const agent = isCrashed ? 'crashed' : agentOf(recorded, runs, doing);
   return {
@@ -85,6 +96,7 @@ export function conditionOf(recorded: Recorded, { here, now, hours, judged }: Vi
     archived,
     agent,
     doing,
+    wait: doing === 'waiting' ? wait : null,
     liveness: runs.liveness,
     run_ended: runs.hasEnded,
     stuck: stuckOf(recorded, { mayWork, judged }, broken, now),
@@ -93,7 +105,9 @@ export function conditionOf(recorded: Recorded, { here, now, hours, judged }: Vi
     freshness: freshnessOf(last, now, hours),
     check: isStateStale(last, now, hours),
     progress,
-    weight: isOpenSession(recorded) ? weightOf(agent, progress, recorded.looseEnds) : 'rests',
+    weight: isOpenSession(recorded)
+      ? weightOf(agent === 'crashed' || agent === 'cut_off' ? agent : null, progress, recorded.looseEnds)
+      : 'rests',
     damage,
   };
 }
@@ -125,13 +139,19 @@ function endedWithHost({ progress, looseEnds }: Recorded, { present }: Runs<Ran>
   return isOfEarlierBoot && looseEnds.answered && weightOf('crashed', progress, looseEnds) === 'crashed';
 }
 
-function doingOf({ lifecycle, isWaiting }: Recorded, mayWork: boolean, judged: Judged | null): Doing | null {
+function doingOf(
+  { lifecycle, isWaiting }: Recorded,
+  mayWork: boolean,
+  { judged, wait }: Required<Pick<Viewpoint, 'judged' | 'wait'>>,
+): Doing | null {
   if (!mayWork || lifecycle === 'planned') return 'idle';
+  if (wait !== null) return 'waiting';
   return judged?.doing ?? (isWaiting ? 'waiting' : null);
 }
 
 function agentOf({ lifecycle, looseEnds }: Recorded, runs: Runs<Ran>, doing: Doing | null): AgentCondition {
-  if (runs.hasEnded && lifecycle !== 'ended' && looseEnds.cut_off) return 'cut_off';
+  const isCutOff = looseEnds.cut_off || (runs.hasVanished && looseEnds.turn);
+  if (runs.hasEnded && lifecycle !== 'ended' && isCutOff) return 'cut_off';
   // One that is lost, and did not crash, had nothing to do.
   if (runs.hasEnded || lifecycle === 'ended' || runs.isLost) return 'ended';
   if (runs.elsewhere !== null) return 'elsewhere';

@@ -3,6 +3,7 @@ import { counted } from '../../src/counted.js';
 import type { Lifecycle, Liveness } from '../words.js';
 import type { AgentCondition, Condition } from './condition.js';
 import { type Damage, isDamaged } from './damage.js';
+import type { PublishedWait } from './publishedWait.js';
 import type { Doing } from './stuck.js';
 
 const LIVES: Readonly<Record<Liveness, string>> = {
@@ -13,12 +14,19 @@ const LIVES: Readonly<Record<Liveness, string>> = {
 };
 
 /** The activity of an agent. */
-export const DOING: Readonly<Record<Doing, string>> = {
+const DOING: Readonly<Record<Doing, string>> = {
   working: 'its agent is working',
   in_tool: 'a call of its agent is running',
   waiting: 'its agent waits for a person or the model',
   idle: 'idle',
 };
+
+/** @param wait the dialog that its program publishes */
+export function doingWords(doing: Doing, wait: PublishedWait | null): string {
+  return doing !== 'waiting' || wait === null ? DOING[doing] : `its agent waits for a person${dialogWords(wait)}`;
+}
+
+const dialogWords = ({ waiting_for }: PublishedWait) => (waiting_for === null ? '' : ` (${waiting_for})`);
 
 const CRASHED = 'its agent CRASHED: its process is gone, and nobody said that it ended';
 const CUT_OFF = 'its agent was CUT OFF: its program ended in the middle of a turn';

@@ -5,7 +5,7 @@ import { processSchema } from '../fold/rules/runs.js';
 import type { Ran, RunsOf } from '../fold/runs.js';
 import { presentState } from '../sessions/stateFile.js';
 import type { Viewer } from '../sessions/views.js';
-import { END_REASONS, LIFECYCLES } from '../words.js';
+import { END_REASONS, LIFECYCLES, PUBLICATIONS } from '../words.js';
 
 const instant = z.nullable(z.number());
 
@@ -17,7 +17,7 @@ const stateSchema = z.object({
   lifecycle: z.enum(LIFECYCLES),
   end: z.nullable(z.object({ reason: z.enum(END_REASONS) })),
   archived: z.boolean(),
-  runs: z.array(z.object({ process: processSchema, ended_at: instant })),
+  runs: z.array(z.object({ process: processSchema, ended_at: instant, published: z.optional(z.enum(PUBLICATIONS)) })),
   progress: z.object({ done: z.number(), total: z.number(), pending: z.number(), current: z.nullable(z.string()) }),
   loose_ends: z.object({
     ...{ turn: z.boolean(), answered: z.boolean(), cut_off: z.boolean(), failed: z.boolean(), declared: z.boolean() },

@@ -1,5 +1,5 @@
 // covers: memory/condition/condition.ts memory/condition/stuck.ts memory/condition/damage.ts memory/condition/words.ts
-// covers: memory/condition/recorded.ts memory/look/look.ts memory/verbs/candidates.ts memory/sessions/unclear.ts monitoring/terminals/judge.ts monitoring/terminals/liveTerminal.ts
+// covers: memory/condition/recorded.ts memory/condition/publishedWait.ts memory/look/look.ts memory/verbs/candidates.ts memory/sessions/unclear.ts monitoring/terminals/judge.ts monitoring/terminals/liveTerminal.ts
 /** How a session is, asked of every surface that says it: one condition, so that no two of them contradict each other. */
 import { expect, test } from '@jest/globals';
 import { SCENES, SessionScene } from './sessionScenes.js';
@@ -55,6 +55,41 @@ const SHOWN: Readonly<Record<string, Partial<typeof AT_WORK>>> = {
     session: '0; waiting for you; its agent is alive',
     sessions: 'waiting for you, alive',
     'monitor --check': '0; not stuck; its agent waits',
+  },
+  'waits for a person for long, as its program publishes': {
+    'work list': 'waiting for you, alive',
+    'work show': '0; waiting for you; its agent is alive',
+    'track status':
+      '0; waiting for you; its agent is alive; its agent waits for a person (permission prompt); waiting, since',
+    session: '0; waiting for you; its agent is alive',
+    sessions: 'waiting for you, alive',
+    'monitor --check': '0; not stuck; its agent waits',
+  },
+  'works, as its program publishes': {},
+  'killed without hooks': {
+    'work list': 'crashed, dead',
+    'work show': '0; crashed; its agent CRASHED',
+    'track status': '0; crashed; its agent CRASHED',
+    'the candidates': 'crashed',
+    session: '1; crashed; its agent CRASHED; crash',
+    sessions: 'crashed, dead',
+    'monitor --check': '0; not stuck; no agent is at work',
+    'crash-detect': '1; crashed',
+    'track resume': '0; active; Its agent crashed; was at work when',
+    '/status': '-',
+    'the hook of the next agent': 'named; active; Its agent crashed; an agent here crashed',
+  },
+  'ended without hooks': {
+    'work list': '-',
+    'work show': '0; resting; its agent has ended',
+    'track status': '0; resting; its agent has ended; idle',
+    'the candidates': '-',
+    session: '0; resting; its agent has ended',
+    sessions: '-',
+    'monitor --check': '0; not stuck; no agent is at work',
+    'track resume': '0; active; Its last turn ended',
+    '/status': '-',
+    'the hook of the next agent': 'named; Nothing is unfinished',
   },
   'has answered': {
     'work list': '-',

@@ -2,12 +2,12 @@
  * Names, paths, titles and words of others in every place that takes one, and all that is printed of them: no line is forged, and
  * nothing is there that a terminal or a model would obey.
  */
-// covers: bridge/command/print.ts
+// covers: bridge/command/command.ts
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { sayEach } from '../../../bridge/command/print.js';
+import { sayEach } from '../../../bridge/command/command.js';
 import { visible } from '../../../src/log/visibleText.js';
 import { isoTime } from '../../../src/time.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../../e2e/testScene.js';
