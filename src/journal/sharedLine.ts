@@ -2,7 +2,8 @@
  * Lines on which several records stand: a program was killed before it had written a line's end, and the next one continued there. The
  * records before and after what is torn are whole.
  */
-import type { JournalRecord } from './record.js';
+
+type JournalRecord = Readonly<Record<string, unknown>>;
 
 const [QUOTE, BACKSLASH, OPENING_BRACE, CLOSING_BRACE] = [0x22, 0x5c, 0x7b, 0x7d];
 /** After these, an object may be a part of the torn record. */
