@@ -115,6 +115,7 @@ function headOf(view: SessionView, level: ContextLevel, words: Words, end: strin
     entries: [
       ...entries('purpose', [
         `Session ${nameOf(log, words)}${purpose === '' ? '' : `: ${words.text(purpose)}`}`,
+        ...(holds(level, 'subject') ? askedLines(view, level, words) : []),
         ...(holds(level, 'times') ? [timesOf(view, level)] : []),
         ...(log.end?.summary ? [`How it ended: ${words.text(log.end.summary)}`] : []),
         ...interruptedLines(view.agent, proofOf(log, here)),
