@@ -10,6 +10,7 @@ import { type Weighed, weighed } from '../look/unfinished.js';
 import { purposeOf } from '../observed/purpose.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenHere } from '../sessions/openHere.js';
+import { isStartedAgain } from '../sessions/published.js';
 import type { Viewer } from '../sessions/views.js';
 
 const MOST_NAMED = 3;
@@ -28,10 +29,15 @@ export interface Around {
 }
 
 /**
- * @param others open sessions of the directory, the most urgent first
+ * @param found open sessions of the directory, the most urgent first
  * @param until from then on only worklogs are read, UTC epoch milliseconds
  */
-export async function aroundHere(memory: Reporting, others: readonly OpenHere[], until: number): Promise<Around> {
+export async function aroundHere(memory: Reporting, found: readonly OpenHere[], until: number): Promise<Around> {
+  const { programs } = memory;
+  // Its program starts the agent again by itself, so another one must not begin the same.
+  const isAtWork = ({ manning, log }: OpenHere) =>
+    manning === 'lost' && programs !== null && isStartedAgain(programs, log.state.conversations);
+  const others = found.map((one): OpenHere => (isAtWork(one) ? { ...one, manning: 'at_work' } : one));
   const gone = others.filter(({ manning }) => manning !== 'at_work');
   const all = await weighed(memory, gone, until);
   const unfinished = all.filter(({ condition }) => isUnfinished(condition));

@@ -1,11 +1,12 @@
 /** The processes of agents of this host, as their programs publish them. The process table decides which of them live. */
 import type { ProgramFolders, PublishedState } from '../../src/agents/agentProgram.js';
-import { AGENT_PROGRAMS } from '../../src/agents/programs.js';
-import { publishedBy, publishedFile, publishedStates } from '../../src/agents/published.js';
+import { AGENT_PROGRAMS, isSupervisor } from '../../src/agents/programs.js';
+import { publishedBy, publishedFile, publishedStates, publishedSupervised } from '../../src/agents/published.js';
 import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
 import { bootedAt, machineId } from '../../src/host/machine.js';
-import { showsOwnNamespace } from '../../src/host/procfs.js';
+import { readArguments, showsOwnNamespace } from '../../src/host/procfs.js';
 import { MINUTE } from '../../src/time.js';
+import type { Conversation } from '../fold/worklog.js';
 import type { BoundConversation } from './bindings.js';
 
 /** By how much the clock may have been corrected since the host was started. */
@@ -47,6 +48,24 @@ export function publishedAgent(
 /** @returns the files that change when {@link publishedAgent} does */
 export function publishedFiles(folders: ProgramFolders, { pid }: ProcessIdentity): string[] {
   return AGENT_PROGRAMS.flatMap((program) => publishedFile(program, folders, pid) ?? []);
+}
+
+/**
+ * @param conversations of a session whose agent died
+ * @returns whether its program starts that agent again by itself, in a while
+ */
+export function isStartedAgain(
+  folders: ProgramFolders,
+  conversations: readonly Pick<Conversation, 'provider' | 'id'>[],
+) {
+  return AGENT_PROGRAMS.some((program) => {
+    const supervised = publishedSupervised(program, folders);
+    return (
+      supervised !== null &&
+      isSupervisor(readArguments(supervised.supervisor)) &&
+      conversations.some(({ provider, id }) => provider === program.name && supervised.conversations.includes(id))
+    );
+  });
 }
 
 /** @returns null for a process that cannot be seen from here: a home may be shared by hosts and containers */
