@@ -42,9 +42,9 @@ export type Liveness = (typeof LIVENESS)[number];
 
 /**
  * What the program of an agent published of a process that no hook reported. `live`: it was seen alive. `left`: the publication
- * outlived the process, as none does after an orderly end.
+ * outlived the process, as none does after an orderly end. `left_busy`: it also says that the agent was at work.
  */
-export const PUBLICATIONS = ['live', 'left'] as const;
+export const PUBLICATIONS = ['live', 'left', 'left_busy'] as const;
 export type Publication = (typeof PUBLICATIONS)[number];
 
 /** Computed from the time since the last activity. */

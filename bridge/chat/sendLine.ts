@@ -14,7 +14,6 @@ export interface FinalText {
   readonly of: number;
 }
 
-/** An event in the sending of one part of a text. */
 export interface SendLine extends FinalText {
   readonly part: number;
   /** `not_sent`: the claim is withdrawn, nothing was sent. */
@@ -27,7 +26,6 @@ export interface SendLine extends FinalText {
 
 const DID: readonly string[] = ['sending', 'sent', 'not_sent'];
 
-/** @returns the name of an outbox entry's text */
 export function finalTextOf({ session_id, kind, text }: OutboxEntry, parts: number): FinalText {
   return { sessionId: session_id, kind, digest: contentDigest(text), of: parts };
 }

@@ -16,9 +16,15 @@ import { describeDuration, isoTime, systemClock } from '../../src/time.js';
 import type { Foundation } from '../assembly/foundation.js';
 import { judgeContext, recordedGaps } from '../assembly/judging.js';
 import { withStore } from '../assembly/withStore.js';
-import type { Command, CommandContext, ExitCode } from '../command/command.js';
+import {
+  type Command,
+  type CommandContext,
+  type ExitCode,
+  printJson,
+  printLines,
+  sayEach,
+} from '../command/command.js';
 import { describeThresholds, readOptions } from '../command/options.js';
-import { printJson, printLines, sayEach } from '../command/print.js';
 import { paragraph } from '../command/table.js';
 import { clockLines, describeNext } from './clockLines.js';
 import { revivalsOf } from './incidents.js';
@@ -27,7 +33,6 @@ import { deliveryWords, describeIncident, endWordsOf, incidentOf, waitLines, why
 
 const NAME_WIDTH = 14;
 
-/** A name, and the lines of a text. */
 type NamedLines = readonly [name: string, ...text: string[]];
 
 export const command: Command = {
@@ -174,7 +179,6 @@ function renderLine([name, ...texts]: NamedLines, { io, redact }: CommandContext
 }
 
 interface JudgedBy extends ProjectRules {
-  /** `bridge`: the rules that the session's bridge publishes. */
   readonly source: 'bridge' | 'own_configuration';
 }
 

@@ -10,9 +10,8 @@ import type { Redact } from '../../src/log/redact.js';
 import { headOf } from '../../src/log/shorten.js';
 import { describeDuration, systemClock } from '../../src/time.js';
 import { withStore } from '../assembly/withStore.js';
-import type { Command, CommandContext } from '../command/command.js';
+import { type Command, type CommandContext, printJson, printLines, sayEach } from '../command/command.js';
 import { readOptions } from '../command/options.js';
-import { printJson, printLines, sayEach } from '../command/print.js';
 import { columnsOf, renderTable } from '../command/table.js';
 import { memoryIn } from './sessionMemory.js';
 

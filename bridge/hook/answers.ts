@@ -72,15 +72,11 @@ async function recordedStart(call: HookCall, launch: Launch): Promise<object | n
   const started = startConversation(memory, launch);
   const { session } = started;
   return closeAfter(session.log, async () => {
-    const { noteGiven, startContext, sessionsToReport } = await import('../../memory/programs/sessionContext.js');
-    const { unshownContext } = await import('../../memory/brief/resumeContext.js');
-    const candidates = sessionsToReport(memory, started, launch);
-    const first = candidates.own ?? candidates.others[0];
-    const late = { level: 'root', text: unshownContext(first?.id ?? null), notice: null } as const;
+    const { lateContext, noteGiven, startContext } = await import('../../memory/programs/sessionContext.js');
     // Half of the time is for weighing the sessions, the rest for the record of the heaviest.
     const until = memory.clock.now() + CONTEXT_WITHIN_MS / 2;
-    const context = startContext(memory, started, launch, until, candidates);
-    const given = await atMost(memory.clock, CONTEXT_WITHIN_MS, context, late);
+    const context = startContext(memory, started, launch, until);
+    const given = await atMost(memory.clock, CONTEXT_WITHIN_MS, context, lateContext(started));
     noteGiven(memory, session, given);
     const shown = [...(given.notice === null ? [] : [given.notice]), ...started.reports.map(oneLine)];
     return answer(payload.event, { ...given, notice: shown.length === 0 ? null : shown.join('\n') });

@@ -7,11 +7,19 @@ import { judge } from '../../monitoring/terminals/judge.js';
 import { didYouMean } from '../../src/config/didYouMean.js';
 import { UsageError } from '../../src/errors.js';
 import { systemClock } from '../../src/time.js';
-import type { Command, CommandContext, CommandIo, ExitCode } from '../command/command.js';
+import {
+  type Command,
+  type CommandContext,
+  type CommandIo,
+  type ExitCode,
+  printJson,
+  printLines,
+  sayEach,
+  sayLines,
+} from '../command/command.js';
 import { keepLater, roundLater } from '../command/keepLater.js';
 import { stopMonitor } from '../command/monitorProcess.js';
 import { readOptionFile } from '../command/options.js';
-import { printJson, printLines, sayEach, sayLines } from '../command/print.js';
 import { readText } from '../command/standardInput.js';
 import { columnsOf, renderTable } from '../command/table.js';
 import { readTyped, usageOf } from './commandWord.js';
@@ -22,7 +30,6 @@ export interface VerbsCommand {
   /** Without the program's name. */
   readonly name: string;
   readonly verbs: readonly AnyVerb[];
-  /** Other names of verbs. */
   readonly aliases?: Readonly<Record<string, AnyVerb>>;
   readonly about: string;
   readonly examples: string;
@@ -82,6 +89,7 @@ function doorOf(context: CommandContext, isJson: boolean): Door {
       source === '-' ? readText(context.input, LONGEST_INPUT) : readOptionFile(field, source, LONGEST_INPUT),
     startDetached: (args) => context.startDetached(args),
     untilStopped: () => context.untilStopped(),
+    isProgram: isJson,
     judge,
     say: (line) => {
       if (!isJson) printLines(io, line);

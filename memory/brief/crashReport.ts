@@ -9,17 +9,16 @@ import { MOST_RECENT } from '../fold/recent.js';
 import { Runs } from '../fold/runs.js';
 import type { Worklog } from '../fold/worklog.js';
 import { type Look, lookAt } from '../look/look.js';
-import { type Weighed, weighed } from '../look/unfinished.js';
+import { type Weighed, weighedHere } from '../look/unfinished.js';
 import { lastAskedOf, purposeOf } from '../observed/purpose.js';
 import { stepsOf } from '../observed/step.js';
 import type { LeftProcess } from '../sessions/leftProcesses.js';
 import type { Memory } from '../sessions/memory.js';
-import { openIn } from '../sessions/openHere.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { placeNow } from '../show/directory.js';
 import { ago, leftLine, section, stepLine } from '../show/status.js';
 import type { Section } from './budget.js';
-import { doubtOf, entries, leftOf, type Words } from './observedSections.js';
+import { doubtOf, entries, leftOf, ordersOf, type Words } from './observedSections.js';
 import { type Resuming, type WayToResume, wayToResume } from './resuming.js';
 
 /** For people. */
@@ -32,6 +31,8 @@ export interface CrashReport {
   readonly purpose: string;
   /** Null if only its purpose is known. */
   readonly last_asked: string | null;
+  /** Orders that its agent never got. */
+  readonly waiting: readonly { readonly at: number; readonly text: string | null }[];
   /** How its directory has changed, in a clause. Null if it has not. */
   readonly place: string | null;
   readonly proof: string;
@@ -56,12 +57,9 @@ export async function crashOf(memory: Resuming, session: OpenSession): Promise<C
 }
 
 /** @returns the sessions of the caller's directory whose agents crashed or were cut off, the heaviest first */
-export async function crashesHere(
-  memory: Resuming & Pick<Memory, 'claims' | 'look'>,
-  here = openIn(memory, memory.workspace),
-): Promise<Weighed[]> {
-  const gone = here.filter(({ manning }) => manning === 'lost' || manning === 'left');
-  return (await weighed(memory, gone)).filter(({ condition }) => isInterrupted(condition));
+export async function crashesHere(memory: Resuming & Pick<Memory, 'claims' | 'look'>): Promise<Weighed[]> {
+  const { gone } = await weighedHere(memory, memory.workspace);
+  return gone.filter(({ isInterrupted }) => isInterrupted);
 }
 
 /**
@@ -79,6 +77,7 @@ export function crashReport(
     kind: agent === 'cut_off' ? 'cut_off' : 'crashed',
     purpose: purposeOf(log, fold),
     last_asked: lastAskedOf(log, fold, here),
+    waiting: (fold?.waitingOrders ?? []).map(({ at, text }) => ({ at, text })),
     place,
     proof: proofOf(log, here),
     created_at: log.created_at,
@@ -108,12 +107,22 @@ function recentOf({ recent }: Worklog, fold: Look['fold']): CrashReport['recent'
     return { at, words: `${agent === 'main' ? '' : 'a sub-agent: '}${words}${how}` };
   });
   const declared = recent.map(({ at, words, origin }) => ({ at, words, origin }));
-  return [...declared, ...calls].sort((left, right) => left.at - right.at).slice(-MOST_RECENT);
+  return inTurns(declared, calls).slice(-MOST_RECENT);
+}
+
+/** @returns both lists in one, by time. Each keeps its own order, which a clock that was set back does not change */
+function inTurns<Entry extends { readonly at: number }>(left: readonly Entry[], right: readonly Entry[]): Entry[] {
+  const rest = [...right];
+  const all = left.flatMap((entry) => {
+    const later = rest.findIndex(({ at }) => at >= entry.at);
+    return [...rest.splice(0, later < 0 ? rest.length : later), entry];
+  });
+  return [...all, ...rest];
 }
 
 /** @returns the report for a person */
 export function crashLines(report: CrashReport, now: number): string[] {
-  const { last_asked, place, files, recent } = report;
+  const { last_asked, waiting, place, files, recent } = report;
   const time = (at: number | null) => (at === null ? 'unknown' : `${isoTime(at)} (${ago(now - at)})`);
   return [
     `${report.session_id} ${INTERRUPTED[report.kind]}: ${report.proof}`,
@@ -121,6 +130,9 @@ export function crashLines(report: CrashReport, now: number): string[] {
     ...(last_asked === null ? [] : [`last asked:     ${oneLine(last_asked)}`]),
     `began:          ${time(report.created_at)}`,
     `last activity:  ${time(report.last_activity)}`,
+    ...waiting.map(
+      ({ text }) => `still waiting:  ${text === null ? 'an order, whose words were not kept' : oneLine(text)}`,
+    ),
     ...(place === null ? [] : [`directory:      ${place}`]),
     ...section('steps:', report.steps),
     ...section('still running, begun by an agent that is gone:', report.left.map(leftLine)),
@@ -182,6 +194,7 @@ export function otherCrash(
   ];
   return [
     { title: 'Another agent in this directory did not finish:', entries: entries('next', lines) },
+    ...(fold === null ? [] : [ordersOf(fold, words)]),
     leftOf(condition.left, words),
     doubtOf(condition.doubtful, words),
   ];

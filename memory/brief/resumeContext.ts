@@ -12,6 +12,7 @@ import { ago } from '../show/status.js';
 import { type Section, withinBudget } from './budget.js';
 import { elsewhereLines, interruptedLines, proofOf } from './crashReport.js';
 import { checkpointOf, entriesOf, isOpen, notesOf, planOf, repeatedOf } from './declaredSections.js';
+import { errorsOf, refusalsOf, unreadOf } from './faultSections.js';
 import { FENCE_LENGTH, fenced } from './fence.js';
 import { type ContextLevel, holds, MOST_ACTIONS, type Part } from './levels.js';
 import {
@@ -20,7 +21,6 @@ import {
   costOf,
   doubtOf,
   entries,
-  errorsOf,
   inProgressOf,
   leftOf,
   openOf,
@@ -66,11 +66,11 @@ export function contextFor(view: SessionView, level: ContextLevel, reader: Conte
     ...(has('steps', 'open_steps') ? [planOf(log, level, words)] : []),
     ...(fold !== null && has('steps') ? [tasksOf(fold, words)] : []),
     ...(fold !== null && has('open_steps') ? [tasksOf(fold, words, isOpen)] : []),
-    ...(fold !== null && has('errors') ? [errorsOf(fold, words)] : []),
+    ...(fold !== null && has('errors') ? [errorsOf(fold, words), refusalsOf(fold, words)] : []),
     ...(has('notes', 'top_notes', 'critical_notes') ? [notesOf([...view.pinned, ...log.notes], level, words)] : []),
     ...(fold !== null && has('changed_files') ? [changedOf(fold, root, words)] : []),
     ...(has('turn') ? [entriesOf(log, MOST_ACTIONS[level], words)] : []),
-    ...(ofTurn === null ? [] : [callsOf(ofTurn, MOST_ACTIONS[level], words), costOf(ofTurn)]),
+    ...(ofTurn === null ? [] : [callsOf(ofTurn, MOST_ACTIONS[level], words), costOf(ofTurn), unreadOf(ofTurn)]),
     ...(has('checkpoint') ? [checkpointOf(log, words)] : []),
     ...(fold !== null && has('repeated_errors') ? [repeatedOf(fold, words)] : []),
     { title: 'Since then:', entries: entries('files', has('changes') ? view.changes : []) },
@@ -97,9 +97,12 @@ export function notesFor(
   return fenced(lines);
 }
 
-/** @param id of the session whose record cannot be read in time; null if the reader has just begun its own */
+/** @param id of the session whose record cannot be read in time; null if it is not known which one it would be */
 export function unshownContext(id: string | null): string {
-  if (id === null) return '';
+  if (id === null)
+    return fenced([
+      'The records of this directory take too long to be read here. They are listed by: watchkeeper work list --here',
+    ]);
   const name = new Words((text) => text).name(id);
   return fenced([
     `The record of session ${name} takes too long to be read here. It is shown by: watchkeeper track resume ${name}`,
@@ -148,7 +151,10 @@ function askedLines({ log, fold, here }: SessionView, level: ContextLevel, words
 
 /** A resumed conversation already has its history. It lacks only that it was killed mid-turn. */
 function isLeft({ fold }: SessionView, level: ContextLevel): boolean {
-  return fold !== null && (holds(level, 'turn') || (level === 'resumed' && fold.isTurnOpen));
+  return (
+    fold !== null &&
+    (holds(level, 'turn') || (level === 'resumed' && (fold.isTurnOpen || fold.waitingOrders.length > 0)))
+  );
 }
 
 /** A crashed agent is named even if another one has come, as long as it left processes or open turns. */

@@ -103,7 +103,9 @@ export function conditionOf(
     freshness: freshnessOf(last, now, hours),
     check: isStateStale(last, now, hours),
     progress,
-    weight: isOpenSession(recorded) ? weightOf(agent, progress, recorded.looseEnds) : 'rests',
+    weight: isOpenSession(recorded)
+      ? weightOf(agent === 'crashed' || agent === 'cut_off' ? agent : null, progress, recorded.looseEnds)
+      : 'rests',
     damage,
   };
 }

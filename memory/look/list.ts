@@ -6,7 +6,7 @@ import { isDamaged } from '../condition/damage.js';
 import { type PublishedWait, publishedWait } from '../condition/publishedWait.js';
 import { recordedIn, recordedOf } from '../condition/recorded.js';
 import { isNoticed, type Judged } from '../condition/stuck.js';
-import { byWeight, isUnfinished } from '../condition/weight.js';
+import { byWeight, isUnfinished, type Weighty } from '../condition/weight.js';
 import { stateWords } from '../condition/words.js';
 import { LOST_BEGINNING } from '../fold/state.js';
 import { isUnused } from '../fold/unused.js';
@@ -18,8 +18,10 @@ import { hasLostLines } from '../sessions/lostLines.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Viewer } from '../sessions/views.js';
+import type { LeftSession } from '../workspaces/log.js';
 import type { Workspace } from '../workspaces/workspace.js';
 import type { Judge } from './look.js';
+import { markFor, markOf, noteLeft, weighedBy } from './unfinished.js';
 import { settledState } from './written.js';
 
 /** A session in a list. */
@@ -75,8 +77,10 @@ interface Entry extends Pick<ListedSession, 'purpose' | 'name' | 'workspace' | '
 export interface ListOptions {
   /** Only those of the caller's workspace. */
   readonly here: boolean;
-  /** Also those that have ended, or those in the archive. */
+  /** Also those that rest or have ended, or those in the archive. */
   readonly which: 'unfinished' | 'all' | 'archived';
+  /** How many rows are made at most; all if missing. */
+  readonly most?: number;
   /** Judges the agents that may be at work. */
   readonly judge: Judge;
   /** Called for each session whose log cannot be read, or whose workspace's log cannot. */
@@ -86,44 +90,86 @@ export interface ListOptions {
 export interface SessionList {
   /** Unfinished ones: the heaviest first. Others: the last active first. */
   readonly rows: readonly ListedSession[];
+  /** How many would follow. */
+  readonly more: number;
   /** How many are left out because nothing is unfinished in them. */
   readonly resting: number;
 }
 
+type Listing = Viewer & Pick<Memory, 'claims' | 'bindings' | 'isBridges' | 'look'>;
+
 /** @returns the sessions whose log can be read. An implicit session that was left empty is not among them */
-export async function listSessions(
-  memory: Viewer & Pick<Memory, 'claims' | 'bindings'>,
-  options: ListOptions,
-): Promise<SessionList> {
+export async function listSessions(memory: Listing, options: ListOptions): Promise<SessionList> {
+  const { which, most = Number.POSITIVE_INFINITY } = options;
+  if (which === 'unfinished') return listUnfinished(memory, options, most);
   const { sessions } = memory;
-  const { here, which } = options;
   // A session whose move to the archive was interrupted still lies among the others.
   const folders = which === 'archived' ? [...sessions.folders(), ...sessions.archivedFolders()] : sessions.folders();
-  const rows: ListedSession[] = [];
+  const rowOf = rows(memory, options);
+  const found: ListedSession[] = [];
+  for (const folder of folders) found.push(...(await rowOf(folder)));
+  found.sort((left, right) => (right.last_activity ?? 0) - (left.last_activity ?? 0));
+  return { rows: found.slice(0, most), more: Math.max(found.length - most, 0), resting: 0 };
+}
+
+/** What is noted of a session saves the look at it, unless it is among those that are shown. */
+async function listUnfinished(memory: Listing, options: ListOptions, most: number): Promise<SessionList> {
+  const { claims, sessions, workspace } = memory;
+  const rowOf = rows(memory, options);
+  const marks = claims.left(options.here ? [workspace.id] : null, options.onUnreadable);
+  const found = new Map<string, Map<string, LeftSession>>();
+  const weighed: (Weighty & { readonly folder: string; readonly row: ListedSession | null })[] = [];
   let resting = 0;
+  for (const folder of sessions.folders()) {
+    const id = basename(folder);
+    const mark = markOf(memory, id, marks.get(id));
+    const [known] = mark === null ? [] : weighedBy(id, mark);
+    const [row = null] = mark === null ? await rowOf(folder) : [];
+    if (row !== null) noteFound(memory, found, row);
+    const one = known ?? (row === null ? null : { weight: row.condition.weight, last_activity: row.last_activity });
+    if (one === null) continue;
+    if (isUnfinished(one) || (row !== null && isUnclear(row))) weighed.push({ ...one, folder, row });
+    else resting += 1;
+  }
+  for (const [id, left] of found) {
+    const place = tried(() => claims.find(id), options.onUnreadable);
+    if (place !== null) noteLeft(memory, place, left);
+  }
+  const shown: ListedSession[] = [];
+  for (const { folder, row } of weighed.sort(byWeight).slice(0, most))
+    shown.push(...(row === null ? await rowOf(folder) : [row]));
+  return { rows: shown, more: Math.max(weighed.length - most, 0), resting };
+}
+
+/** @param found takes what may be noted of the session, by workspace */
+function noteFound(memory: Listing, found: Map<string, Map<string, LeftSession>>, row: ListedSession): void {
+  const { session_id: id, workspace, condition, last_activity } = row;
+  const session = workspace === null ? null : memory.look(id);
+  const mark = session === null ? null : markFor(memory, session, condition, last_activity);
+  if (workspace === null || mark === null) return;
+  found.set(workspace, (found.get(workspace) ?? new Map()).set(id, mark));
+}
+
+/** @returns a function that makes the row of a session; nothing if the options leave it out */
+function rows(memory: Listing, options: ListOptions): (folder: string) => Promise<ListedSession[]> {
+  const { here, which } = options;
   const directoryOf = directories(memory, options);
-  for (const folder of folders) {
+  return async (folder) => {
     const id = basename(folder);
     const entry = writtenEntry(memory, folder) ?? (await foldedEntry(memory, id, options));
-    if (entry === null || (entry.recorded.damage.isEmptied && !hasLostLines(memory, folder))) continue;
+    if (entry === null || (entry.recorded.damage.isEmptied && !hasLostLines(memory, folder))) return [];
     const { workspace, recorded } = entry;
-    if (isArchived(memory, folder, entry) !== (which === 'archived')) continue;
-    if (here && workspace !== memory.workspace.id) continue;
-    if (recorded.end !== null && (which === 'unfinished' || recorded.end === 'superseded')) continue;
-    const row = rowOf(memory, id, entry, entry.directory ?? directoryOf(workspace));
-    if (which === 'unfinished' && !isShown(row)) resting += 1;
-    else rows.push(row);
-  }
-  const byActivity = (left: ListedSession, right: ListedSession) =>
-    (right.last_activity ?? 0) - (left.last_activity ?? 0);
-  return { rows: rows.sort(which === 'unfinished' ? byWeight : byActivity), resting };
+    if (isArchived(memory, folder, entry) !== (which === 'archived')) return [];
+    if (here && workspace !== memory.workspace.id) return [];
+    if (recorded.end !== null && (which === 'unfinished' || recorded.end === 'superseded')) return [];
+    return [rowOf(memory, id, entry, entry.directory ?? directoryOf(workspace))];
+  };
 }
 
 /** Lines that cannot be read, and an agent that cannot be seen, may leave something unfinished. */
-function isShown({ condition }: ListedSession): boolean {
+function isUnclear({ condition }: ListedSession): boolean {
   const { agent, damage } = condition;
-  const isUnclear = agent === 'unknown' || agent === 'elsewhere' || isDamaged(damage) || damage.newer > 0;
-  return isUnclear || isUnfinished(condition);
+  return agent === 'unknown' || agent === 'elsewhere' || isDamaged(damage) || damage.newer > 0;
 }
 
 /** If the beginning is lost, the line that archived it may be lost, too. */

@@ -81,6 +81,8 @@ export function combinedState(log: Worklog, at: number, { observed, fold }: Obse
 /** A file of either side, or of both. */
 export interface ShownFile {
   readonly at: number;
+  /** Only in a part of the conversation that a person took back. */
+  readonly rewound?: true;
   /** Missing if nothing was observed of it. */
   readonly change?: FileChange;
   /** Its former name, if it was renamed. */
@@ -127,11 +129,11 @@ function latestOf<Entry>(
 /** An observed change belongs to the step that was in progress, if there was exactly one. */
 function observedFiles(fold: Observed, log: Worklog): Record<string, ShownFile> {
   return Object.fromEntries(
-    [...fold.files].map(([path, { change, from, at }]) => {
+    [...fold.files].map(([path, { change, from, at, rewound }]) => {
       const declared = log.files.get(path);
       const step = declared?.step ?? stepAt(log, at);
       const digest = log.digests.get(path) ?? null;
-      return [path, { change, from, at, status: declared?.status ?? null, step, digest }];
+      return [path, { change, from, at, ...(rewound && { rewound }), status: declared?.status ?? null, step, digest }];
     }),
   );
 }

@@ -94,7 +94,10 @@ interface Taking {
 async function takeShares(shares: readonly Share[], fold: Observed, { workspace, trimmer }: Taking): Promise<void> {
   for (const share of shares) {
     nameFilesOnce(fold, workspace, share.conversation.cwd);
-    for await (const { records } of recordsOf(share, trimmer)) for (const record of records) fold.take(record);
+    for await (const { records, diagnostics } of recordsOf(share, trimmer)) {
+      for (const record of records) fold.take(record);
+      if (diagnostics !== null) fold.addUnread(diagnostics);
+    }
   }
 }
 

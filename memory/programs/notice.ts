@@ -3,6 +3,7 @@ import { counted } from '../../src/counted.js';
 import type { Redact } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
 import { oneLine } from '../../src/log/visibleText.js';
+import { HOUR } from '../../src/time.js';
 import { INTERRUPTED, isInterrupted } from '../condition/words.js';
 import type { Look } from '../look/look.js';
 import { lastAskedOf, purposeOf } from '../observed/purpose.js';
@@ -15,8 +16,11 @@ export function noticeOf(look: Look, redact: Redact): string | null {
   const { log, condition } = look;
   const way = `watchkeeper track resume ${log.session_id}`;
   const { agent } = condition;
-  if (agent === 'crashed' || agent === 'cut_off')
+  if (agent === 'crashed' || agent === 'cut_off') {
+    // A person who opens several windows has read it.
+    if (log.told !== null && look.now - log.told.at < HOUR) return null;
     return `watchkeeper: an agent here ${INTERRUPTED[agent]}${wordsOf(look, redact)}. The new agent has its record; you can read it with: ${way}`;
+  }
   if (!condition.check.critical) return null;
   return `watchkeeper: the last session here is old${wordsOf(look, redact)}. Much may have changed: ${way}`;
 }

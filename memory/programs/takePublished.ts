@@ -48,7 +48,7 @@ function takeIn(memory: Memory, agent: PublishedAgent): void {
   const isNews = known === null ? isOfPerson(memory, agent) : isUnrecorded(memory, agent, { known, bound });
   if (!isNews) return;
   const source = known !== null ? 'bind' : bound === null ? 'startup' : 'clear';
-  const published: Publication = isAlive ? 'live' : 'left';
+  const published: Publication = isAlive ? 'live' : state.status === 'busy' ? 'left_busy' : 'left';
   const launchedIn = isAlive ? launcherOf(agent) : null;
   const launch = { provider, conversation, source, transcript: null, agent: process, launchedIn, published } as const;
   startConversation(memoryIn(memory, state.directory), launch).session.log.close();
@@ -62,7 +62,8 @@ function isOfPerson(
   const ageMs = clock.now() - (isAlive ? state.started_at : state.status_at);
   if (!state.is_persons || (isAlive ? ageMs < HOOK_WITHIN_MS : ageMs > LEFT_WITHIN_MS)) return false;
   if (isAlive && isOfBridge(process)) return false;
-  // Without a transcript nothing was asked.
+  // Something was asked, and the transcript is written a moment later.
+  if (!isAlive && state.status === 'busy') return true;
   return programs !== null && transcriptOf({ provider, id: conversation, transcript: null }, programs) !== null;
 }
 

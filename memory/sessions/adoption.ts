@@ -2,7 +2,8 @@
 import { isServer, isSupervisor } from '../../src/agents/programs.js';
 import { isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
 import { readArguments } from '../../src/host/procfs.js';
-import { isoTime } from '../../src/time.js';
+import { startedAt } from '../../src/host/startedAt.js';
+import { isoTime, SECOND } from '../../src/time.js';
 import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import { LOST, MOVED, openRunOf } from '../fold/runs.js';
 import { isImplicit, isUndeclared } from '../fold/unused.js';
@@ -13,6 +14,11 @@ import type { Memory } from './memory.js';
 import { requireOwnMemory } from './ownMemory.js';
 import type { OpenSession } from './sessions.js';
 import type { Caller, Viewer } from './views.js';
+
+/** Between the start of a program and the hook that reports its conversation, on a busy machine. */
+const SLOWEST_START_MS = 60 * SECOND;
+/** A hook runs so long after the event that it reports. */
+const HOOK_LATE_MS = 3 * SECOND;
 
 export interface Adopted {
   /** Null if it is unknown. */
@@ -67,7 +73,8 @@ function adoptConversation(
   const isOwn = source !== 'bind' && former === before;
   const isWhole = lost === null ? isOwn : isEmptyWithout(lost.log.state, bound);
   const theirs = lost?.log.state.conversations.findLast((one) => matches(one, bound));
-  const begun = isWhole ? (theirs?.since ?? null) : memory.clock.now();
+  const inherited = isWhole ? (theirs?.since ?? null) : memory.clock.now();
+  const begun = source === 'fork' && theirs === undefined ? forkedAt(memory, process) : inherited;
   const since = begun === null ? null : isoTime(begun);
   const line = worklogKind.line('conversation', {
     ...{ provider, conversation, source, cwd: memory.surroundings.directory, workspace: memory.workspace.id, since },
@@ -79,6 +86,16 @@ function adoptConversation(
   writeTo(memory, former, (state) =>
     hasConversation(state, bound) ? [worklogKind.line('conversation_moved', { provider, conversation, to: id })] : [],
   );
+}
+
+/**
+ * A fork's transcript begins with a copy of its origin's. Its own records are not older than its program, if that was started for it;
+ * this hook itself may run late.
+ */
+function forkedAt({ clock }: Adopting, process: ProcessIdentity | null): number {
+  const now = clock.now();
+  const began = process === null ? null : startedAt(process, now);
+  return began !== null && now - began < SLOWEST_START_MS ? Math.floor(began) : now - HOOK_LATE_MS;
 }
 
 /** Ends the runs whose process is proven dead, or is no agent, so that the session does not count as crashed any more. */

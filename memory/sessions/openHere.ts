@@ -31,11 +31,14 @@ interface Looking {
  */
 export function openIn(memory: Looking, workspace: Workspace, except: string | null = null): OpenHere[] {
   const ids = [...(memory.claims.read(workspace)?.sessions ?? [])];
-  return ids.flatMap((id) => {
-    const session = id === except || memory.sessions.endsEnded(id) ? null : memory.look(id);
-    if (session === null || !mayHold(session.log.state)) return [];
-    return [{ ...session, manning: manningOf(memory.runsOf(session.log.state)) }];
-  });
+  return ids.flatMap((id) => (id === except || memory.sessions.endsEnded(id) ? [] : openOne(memory, id)));
+}
+
+/** @returns nothing if it has ended, is in the archive, is gone, or cannot be read */
+export function openOne(memory: Pick<Looking, 'look' | 'runsOf'>, id: string): OpenHere[] {
+  const session = memory.look(id);
+  if (session === null || !mayHold(session.log.state)) return [];
+  return [{ ...session, manning: manningOf(memory.runsOf(session.log.state)) }];
 }
 
 function manningOf(runs: Runs<Run>): Manning {

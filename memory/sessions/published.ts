@@ -6,7 +6,6 @@ import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js
 import { bootedAt, machineId } from '../../src/host/machine.js';
 import { readArguments, showsOwnNamespace } from '../../src/host/procfs.js';
 import { MINUTE } from '../../src/time.js';
-import type { Conversation } from '../fold/worklog.js';
 import type { BoundConversation } from './bindings.js';
 
 /** By how much the clock may have been corrected since the host was started. */
@@ -50,21 +49,12 @@ export function publishedFiles(folders: ProgramFolders, { pid }: ProcessIdentity
   return AGENT_PROGRAMS.flatMap((program) => publishedFile(program, folders, pid) ?? []);
 }
 
-/**
- * @param conversations of a session whose agent died
- * @returns whether its program starts that agent again by itself, in a while
- */
-export function isStartedAgain(
-  folders: ProgramFolders,
-  conversations: readonly Pick<Conversation, 'provider' | 'id'>[],
-) {
-  return AGENT_PROGRAMS.some((program) => {
+/** @returns the conversations whose agents a program starts again, in a while, if they die */
+export function startedAgain(folders: ProgramFolders): BoundConversation[] {
+  return AGENT_PROGRAMS.flatMap((program) => {
     const supervised = publishedSupervised(program, folders);
-    return (
-      supervised !== null &&
-      isSupervisor(readArguments(supervised.supervisor)) &&
-      conversations.some(({ provider, id }) => provider === program.name && supervised.conversations.includes(id))
-    );
+    if (supervised === null || !isSupervisor(readArguments(supervised.supervisor))) return [];
+    return supervised.conversations.map((conversation) => ({ provider: program.name, conversation }));
   });
 }
 

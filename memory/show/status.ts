@@ -93,7 +93,7 @@ function freshnessWords({ freshness, session_state: word }: WholeCondition): str
 
 /** The agent's work, in numbers. */
 function observedLines({ files, errors, tokens, agents, more }: Observed): string[] {
-  const changed = [...files.values()].filter(({ change }) => change !== 'read').length;
+  const changed = [...files.values()].filter(({ change, rewound }) => change !== 'read' && rewound !== true).length;
   const failed = errors.length + (more.errors ?? 0);
   const { input, output } = sumOf(tokens);
   const count = agents.list().length;

@@ -1,7 +1,7 @@
 import { oneLine } from '../../src/log/visibleText.js';
-import { type CrashReport, crashesHere, crashLines, crashOf, elsewhereLines } from '../brief/crashReport.js';
+import { type CrashReport, crashLines, crashOf, elsewhereLines } from '../brief/crashReport.js';
 import { INTERRUPTED } from '../condition/words.js';
-import { openIn } from '../sessions/openHere.js';
+import { weighedHere } from '../look/unfinished.js';
 import { ago } from '../show/status.js';
 import { type Outcome, verb } from './verb.js';
 
@@ -17,14 +17,15 @@ export const crashDetect = verb({
   fields: {},
   async run(memory, { session }): Promise<Outcome> {
     const named = session === undefined ? null : memory.which(session);
-    const here = named === null ? openIn(memory, memory.workspace) : [named];
-    const found = named === null ? await crashesHere(memory, openIn(memory, memory.workspace)) : [{ session: named }];
+    const here = await weighedHere(memory, memory.workspace);
+    const found = named === null ? here.gone.filter(({ isInterrupted }) => isInterrupted) : [named];
     const reports: CrashReport[] = [];
-    for (const { session: one } of found.slice(0, MOST_REPORTED)) {
-      const report = await crashOf(memory, one);
+    for (const { id } of found.slice(0, MOST_REPORTED)) {
+      const session = named ?? memory.look(id);
+      const report = session === null ? null : await crashOf(memory, session);
       if (report !== null) reports.push(report);
     }
-    const elsewhere = here.flatMap(({ id, log: { state } }) =>
+    const elsewhere = (named === null ? here.elsewhere : [named]).flatMap(({ id, log: { state } }) =>
       elsewhereLines(state, memory.surroundings.process, oneLine).map((line) => `${id}: ${line}`),
     );
     const none = named === null ? 'no crashed session here' : `session ${named.id} has not crashed`;

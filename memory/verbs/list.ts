@@ -13,14 +13,15 @@ export const list = verb({
   name: 'list',
   summary: 'unfinished sessions; --here: of this directory, --all: ended ones, too,\n--archived: those in the archive',
   fields: { here: flag('[--here]'), all: flag('[--all|--archived]'), archived: flag('') },
-  async run(memory, { here, all, archived }, { judge }): Promise<Outcome> {
+  async run(memory, { here, all, archived }, { judge, isProgram }): Promise<Outcome> {
     // Several sessions may be of one directory whose log cannot be read.
     const unreadable = new Set<string>();
     const which = archived ? 'archived' : all ? 'all' : 'unfinished';
-    const { rows: sessions, resting } = await listSessions(memory, {
-      ...{ here, which, judge },
+    const list = await listSessions(memory, {
+      ...{ here, which, judge, ...(!isProgram && { most: MOST_SHOWN }) },
       onUnreadable: ({ message }) => unreadable.add(message),
     });
+    const { rows: sessions, more, resting } = list;
     const now = memory.clock.now();
     const { redact } = memory.stamp;
     const rows = sessions.map((session) => [
@@ -34,15 +35,14 @@ export const list = verb({
     ]);
     const places = here ? [] : ['DIRECTORY'];
     const head = ['SESSION', 'STATE', 'AGENT', 'STEPS', 'LAST ACTIVITY', ...places, 'PURPOSE'];
-    const shown = rows.slice(0, MOST_SHOWN);
     const left = [
-      ...(rows.length > MOST_SHOWN ? [`… and ${rows.length - MOST_SHOWN} more: --json has them all`] : []),
+      ...(more > 0 ? [`… and ${more} more: --json has them all`] : []),
       ...(resting === 0 ? [] : [`${counted(resting, 'more session')} ${resting === 1 ? 'rests' : 'rest'}: --all`]),
     ];
     const nothing = which === 'unfinished' ? 'nothing is unfinished' : 'no sessions';
     const none = unreadable.size > 0 ? 'no session that can be read' : resting > 0 ? nothing : 'no sessions';
     return {
-      lines: rows.length === 0 ? [none, ...left] : { head, rows: shown.map((row) => row.map(redact)), below: left },
+      lines: rows.length === 0 ? [none, ...left] : { head, rows: rows.map((row) => row.map(redact)), below: left },
       value: sessions.map(rowValue),
       asides: [...unreadable],
       ...(unreadable.size > 0 && { verdict: 'partial' }),

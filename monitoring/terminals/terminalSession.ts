@@ -1,7 +1,4 @@
-/**
- * A session of a terminal as a watcher sees it: its worklog says who works on it, and the transcript of its present conversation is
- * followed and judged as the journal of a bridge's session is.
- */
+/** A terminal's session as a watcher sees it: who works on it is in its worklog, and its transcript is judged as a journal is. */
 import { mayBeAtWork, type Recorded } from '../../memory/condition/condition.js';
 import { type PublishedWait, publishedWait, unlessSilent } from '../../memory/condition/publishedWait.js';
 import { recordedOf } from '../../memory/condition/recorded.js';
@@ -56,7 +53,6 @@ export interface Sight {
   readonly nextLook: number;
 }
 
-/** @returns whether its agent may be at work */
 export function mayWork({ log, runs }: Pick<Sight, 'log' | 'runs'>): boolean {
   return mayBeAtWork(log.recorded, runs);
 }
@@ -84,7 +80,6 @@ export class TerminalSession {
   /** Its agent may be at work, and has no transcript yet: programs begin it with the first prompt. */
   #isAwaited = false;
   #seen: readonly Seen[] = [];
-  /** Rules that were broken at the last look. */
   #broken: readonly string[] = [];
   /** The last notice of something that was found here, too. */
   #foundNotice: string | null = null;
@@ -104,21 +99,13 @@ export class TerminalSession {
     return this.#isAwaited || this.#seen.length === 0 || this.#seen.some(hasChanged);
   }
 
-  /**
-   * Reads on, and judges.
-   * @returns null if there is no such session any more
-   * @throws UnreachableError if its worklog cannot be read
-   */
+  /** @returns null if there is no such session any more @throws UnreachableError if its worklog cannot be read */
   async look(options: LookOptions): Promise<Sight | null> {
     const log = this.readLog();
     return log === null ? null : this.#judge(log, options);
   }
 
-  /**
-   * A worklog is small, and read as a whole when it has changed.
-   * @returns null if there is no such session any more
-   * @throws as {@link look}
-   */
+  /** A worklog is small, and read as a whole when it has changed. @returns, @throws as {@link look} */
   readLog(): WatchedLog | null {
     const [worklog] = this.#seen;
     if (this.#log !== null && worklog !== undefined && !hasChanged(worklog)) return this.#log;
@@ -223,11 +210,7 @@ function presentOf({ present, conversations }: Worklog): Conversation | null {
 }
 
 /** A ping excuses silence alone: it is no progress. */
-function excused(
-  recorded: Recorded,
-  { findings: found, next_deadline }: Assessment,
-  now: number,
-): Pick<Sight, 'findings' | 'nextLook'> {
+function excused(recorded: Recorded, { findings: found, next_deadline }: Assessment, now: number) {
   const next = next_deadline ?? NEVER;
   const pingUntil = excusedUntil(recorded, now);
   if (pingUntil === null) return { findings: found, nextLook: next };

@@ -6,7 +6,7 @@ import { command as work } from '../../bridge/cli/work/work.js';
 import type { Command } from '../../bridge/command/command.js';
 import { checkMemory } from '../../bridge/doctor/memoryChecks.js';
 import { answerOf } from '../../bridge/hook/answers.js';
-import { terminalNote } from '../../bridge/intake/commands/terminalNote.js';
+import { terminalNote } from '../../bridge/intake/commands/status.js';
 import { OwnGaps } from '../../monitoring/lateness/ownGaps.js';
 import { rulesIn } from '../../monitoring/terminals/directoryRules.js';
 import { TerminalWatch } from '../../monitoring/terminals/terminalWatch.js';

@@ -98,13 +98,13 @@ export class Morning {
   }
 
   /** A person declares a piece of work, and leaves it. */
-  declared(label: string): void {
+  async declared(label: string): Promise<void> {
     const memory = this.#scene.open();
     const fields = { purpose: label, fields: {}, plan: [], concurrent: true };
     const { id, log } = memory.lifecycle.begin(memory.workspace, fields);
     log.close();
     this.ids.set(label, id);
-    this.#scene.clock.advance(MINUTE);
+    await this.#scene.clock.advance(MINUTE);
   }
 
   /** @param source of the conversation; `resume` takes the conversation of the label again */
@@ -123,11 +123,11 @@ export class Morning {
     for (const record of records) {
       const more = { sessionId: conversation, uuid: `u${this.#count}-${text.length}`, isSidechain: false };
       text += `${JSON.stringify({ ...more, cwd: this.#scene.directory, timestamp: isoTime(clock.now()), ...record })}\n`;
-      clock.advance(1_000);
+      await clock.advance(1_000);
     }
     writeFileSync(transcript, text, { flag: 'a' });
     await this.#ended(given.id, agent, end);
-    clock.advance(MINUTE);
+    await clock.advance(MINUTE);
     return given;
   }
 
@@ -164,7 +164,7 @@ export class Morning {
 
   /** @returns what a new window is told the next day */
   async next(): Promise<GivenContext> {
-    this.#scene.clock.advance(12 * HOUR);
+    await this.#scene.clock.advance(12 * HOUR);
     const launch = { provider: 'claude', conversation: 'next', source: 'startup', transcript: null } as const;
     return this.#started({ ...launch, agent: HERE, launchedIn: null });
   }
@@ -245,7 +245,7 @@ export const STORIES: Readonly<{ [name: string]: Story }> = {
   },
   'declared work, then ten chats': {
     day: async (m) => {
-      m.declared('Plan the release');
+      await m.declared('Plan the release');
       await m.chats(10);
     },
     first: 'Plan the release',
@@ -279,7 +279,7 @@ export const STORIES: Readonly<{ [name: string]: Story }> = {
   'a failed call before what was only declared': {
     day: async (m) => {
       await m.withFailedCall('Make the tests green');
-      m.declared('Plan the release');
+      await m.declared('Plan the release');
     },
     first: 'Make the tests green',
     person: null,

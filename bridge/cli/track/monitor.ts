@@ -11,7 +11,7 @@ import { type Door, type Outcome, verb } from '../../../memory/verbs/verb.js';
 import { judgedOf } from '../../../monitoring/terminals/judge.js';
 import { Monitor, type MonitorLimits, thresholdsOf } from '../../../monitoring/terminals/monitor.js';
 import { recordedMonitor } from '../../../monitoring/terminals/monitorRecord.js';
-import { noticeText } from '../../../monitoring/terminals/noticeText.js';
+import { noticeText } from '../../../monitoring/terminals/notices.js';
 import { judgeQuietly } from '../../../monitoring/terminals/quietSession.js';
 import { mayWork, TerminalSession } from '../../../monitoring/terminals/terminalSession.js';
 import { describeError, UnreachableError, UsageError } from '../../../src/errors.js';

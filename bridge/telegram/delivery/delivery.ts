@@ -46,7 +46,6 @@ export class TelegramDelivery implements WaitingChat, Service {
   readonly #drainMs: number;
   readonly #sender: PartSender;
   readonly #turns: ChatTurns;
-  /** Sessions that this object is working on. */
   readonly #underWay = new Set<string>();
   /** Interrupted by the store: a claim of ours may be left that this process no longer works on. */
   readonly #interrupted = new Set<string>();
@@ -57,10 +56,7 @@ export class TelegramDelivery implements WaitingChat, Service {
   #deadline: Timer | null = null;
   #isStopping = false;
 
-  /**
-   * @param memory of sent texts: Redis may forget them
-   * @param drainMs how long current sends may take once the bridge stops, in milliseconds
-   */
+  /** @param drainMs how long current sends may take once the bridge stops, in milliseconds */
   constructor(base: TelegramFoundation, progress: ProgressDisplay, memory: SendMemory, drainMs: number) {
     this.#base = base;
     this.#progress = progress;
@@ -74,10 +70,7 @@ export class TelegramDelivery implements WaitingChat, Service {
 
   async start(): Promise<void> {}
 
-  /**
-   * @returns the entry's state afterwards
-   * @throws ConflictError if the session has no final message; ioredis' error if Redis is unreachable
-   */
+  /** @throws ConflictError if the session has no final message; ioredis' error if Redis is unreachable */
   async deliver(sessionId: string): Promise<DeliveryState> {
     if (this.#underWay.has(sessionId)) return deliveryState(this.#base.store, sessionId);
     this.#underWay.add(sessionId);

@@ -22,7 +22,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
-import { errorCode } from '../../../src/errno.js';
+import { errorCode } from '../../../src/errors.js';
 import { eventually } from '../../e2e/eventually.js';
 import { NO_SPACE, onSmallDisk, testWithMounts } from '../../e2e/smallDisk.js';
 import { testFolder } from '../../harness/folder.js';

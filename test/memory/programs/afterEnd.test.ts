@@ -106,7 +106,7 @@ test('if nobody asks anything there it is nothing: no crash, nothing to be told,
   expect(found && (await crashOf(later, found))).toBeNull();
   expect(
     await listSessions(later, { here: true, which: 'unfinished', judge: async () => null, onUnreadable: () => {} }),
-  ).toEqual({ rows: [], resting: 0 });
+  ).toEqual({ rows: [], more: 0, resting: 0 });
   const started = startConversation(later, launch('c-2', null));
   expect((await startContext(later, started, launch('c-2', null))).text).toBe('');
 });
