@@ -12,7 +12,7 @@ import { killAtOnce } from '../e2e/recorded.js';
 import { afterThisTest, withScope } from '../harness/scope.js';
 import { asked, memoryOf, PLUGIN, print, publishedIn, publishedPlace, run, sessionOf } from './place.js';
 
-const WITHIN_MS = MINUTE;
+const WITHIN_MS = 2 * MINUTE;
 
 interface Round {
   /** Living sessions that were called crashed. */

@@ -92,9 +92,9 @@ async function openOne(program: string, { kind, prompt, words, isHooked }: Scene
 /** Without hooks a reader takes the session in, which it leaves to a hook for the first half a minute. */
 async function recorded(place: TerminalPlace, conversation: string): Promise<string> {
   for (const end = systemClock.now() + 2 * WITHIN_MS; systemClock.now() < end; await pause(SECOND / 4)) {
-    await asked(place, 'work list --all');
     const id = sessionOf(place, conversation);
     if (id !== null) return id;
+    await asked(place, 'work list --all');
   }
   throw new Error(`no session has the conversation ${conversation}`);
 }

@@ -45,6 +45,10 @@ const PERMISSIONS = {
 export async function publishedPlace(): Promise<TerminalPlace> {
   const place = await terminalPlace((request) => nextOf(DEEDS, request) ?? [say('A title.')], PERMISSIONS);
   const server = { command: process.execPath, args: [join(packageRoot(), 'test/published/asker.mjs')] };
+  // A daemon starts workers again without the variables of the shell that began them.
+  const { ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY, CLAUDE_CONFIG_DIR = '' } = place.environment;
+  const env = { ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY };
+  writeFileSync(join(CLAUDE_CONFIG_DIR, 'settings.json'), JSON.stringify({ permissions: PERMISSIONS, env }));
   writeFileSync(mcpFile(place), JSON.stringify({ mcpServers: { asker: server } }));
   return place;
 }
