@@ -41,10 +41,10 @@ export const LIVENESS = ['alive', 'dead', 'unknown', 'none'] as const;
 export type Liveness = (typeof LIVENESS)[number];
 
 /**
- * What the program of an agent published of a process that no hook reported. `live`: it was seen alive. `left`: the publication
- * outlived the process, as none does after an orderly end. `left_busy`: it also says that the agent was at work.
+ * What the program of an agent published of a process. `live`: that it lived, and no hook reported it. `left`: that it was in the middle
+ * of its work, in a publication that outlived the process, as none does after an orderly end.
  */
-export const PUBLICATIONS = ['live', 'left', 'left_busy'] as const;
+export const PUBLICATIONS = ['live', 'left'] as const;
 export type Publication = (typeof PUBLICATIONS)[number];
 
 /** Computed from the time since the last activity. */

@@ -19,7 +19,7 @@ export function isUnused(
   seen: { readonly prompts: number; readonly isTurnOpen: boolean; readonly actions: readonly unknown[] } | null,
 ): boolean {
   if (!isImplicit(log) || !isUndeclared(log) || log.facts?.purpose) return false;
-  if (log.runs.some(({ published }) => published === 'left_busy')) return false;
+  if (log.runs.some(({ published }) => published === 'left')) return false;
   // Its transcripts were removed because of their age.
   if (seen === null) return log.kept?.removed !== true;
   // The calls of one that continues an ended session may be the end of that one's last turn.

@@ -111,6 +111,7 @@ async function endSome(program: string, count: number, first: number) {
   if (failed !== undefined) throw new Error(`an agent failed: ${failed.err}${failed.out}`);
   const rows = await asked<{ crashed: boolean }[]>(place, 'work list --all');
   const reports = await asked<unknown[]>(place, 'track crash-detect');
+  for (const report of reports) print(`  accused: ${JSON.stringify(report)}, ${JSON.stringify(publishedIn(place))}`);
   return { accused: Math.max(rows.filter(({ crashed }) => crashed).length, reports.length), seen: rows.length };
 }
 

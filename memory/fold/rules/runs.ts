@@ -27,7 +27,7 @@ export const runRules = {
       if (known !== undefined) {
         // A hook of the program has reported it now.
         if (published === undefined) delete known.published;
-        else if (known.published === 'live') known.published = publication ?? 'live';
+        else if (publication === 'left') known.published = publication;
         return;
       }
       const run: Run = {

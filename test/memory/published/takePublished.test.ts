@@ -178,6 +178,24 @@ test('a process that was killed before anything of its work was written is a cra
   expect(await place.listed()).toMatchObject([{ purpose: '', agent: 'crashed' }]);
 });
 
+test('a process whose turn was over rests, also if its publication is left behind', async () => {
+  const place = new PublishedScene();
+  const agent = place.agent('c-1', MINUTE, true).publishes('a window at rest');
+  await agent.kill();
+  expect(await place.crashed()).toEqual([]);
+  expect(await place.listed()).toMatchObject([{ agent: 'ended' }]);
+});
+
+test('a window with hooks that was killed before anything of its work was written is a crash', async () => {
+  const place = new PublishedScene();
+  const { directory } = place.scene;
+  const agent = new RunningAgent().as({ folder: place.folder, conversation: 'c-1', directory, startedAt: Date.now() });
+  const id = place.hook('c-1', agent.publishes().process);
+  await agent.kill();
+  expect(await place.listed()).toMatchObject([{ agent: 'crashed' }]);
+  expect(await place.crashed()).toEqual([id]);
+});
+
 test('an orderly end that nobody saw begin leaves nothing', async () => {
   const place = new PublishedScene();
   await place.agent('c-1').publishes().ends();
