@@ -8,8 +8,13 @@ import { resolve } from 'node:path';
 import { LARGEST_PAYLOAD_BYTES, type Payload, parsePayload } from '../../memory/programs/payload.js';
 import { takeSpool } from '../../memory/programs/spool.js';
 import { conversationOf, isAgent } from '../../memory/sessions/agentProcess.js';
+import { isInBridgeRun } from '../../memory/sessions/bridgeRun.js';
 import { Memory } from '../../memory/sessions/memory.js';
-import { SURROUNDING_VARIABLES, type Surroundings } from '../../memory/sessions/surroundings.js';
+import {
+  SURROUNDING_VARIABLES,
+  type Surroundings,
+  type SurroundingVariable,
+} from '../../memory/sessions/surroundings.js';
 import type { ProgramFolders } from '../../src/agents/agentProgram.js';
 import { programOfProcess } from '../../src/agents/programs.js';
 import { describeError, errorCode } from '../../src/errors.js';
@@ -103,17 +108,22 @@ function currentDirectory(): string {
   }
 }
 
+/** What a run of a bridge has left in the environment, long after its end, leads to its memory and not to the person's. */
+function inheritedOf(environment: NodeJS.ProcessEnv, name: SurroundingVariable): string | undefined {
+  const isOfRun = name === 'WATCHKEEPER_RUN' || name === 'WATCHKEEPER_SESSION' || name === 'WATCHKEEPER_MEMORY';
+  return isOfRun && environment.WATCHKEEPER_RUN ? undefined : environment[name];
+}
+
 /** @returns the answer to the agent; null if there is none */
 async function main(): Promise<object | null> {
-  // The bridge sees its own runs itself.
-  if (env.WATCHKEEPER_RUN) return null;
   const host = env.WATCHKEEPER_HOST ?? hostname();
+  if (isInBridgeRun((name) => env[name] ?? null, process.pid, readProcessIdentity(host))) return null;
   const environment: NodeJS.ProcessEnv = { ...env, HOME: env.HOME || homeOfUser() };
   const isSpooled = process.argv.includes('--spooled');
   const agent = isSpooled ? null : agentAbove(host, environment);
   const payload = isSpooled ? null : readPayload(agent === null ? null : programOfProcess(readArguments(agent.pid)));
   if (payload === null && !isSpooled) throw new Error('what it was given is no payload of a hook');
-  const variables = SURROUNDING_VARIABLES.map((name) => [name, environment[name]] as const);
+  const variables = SURROUNDING_VARIABLES.map((name) => [name, inheritedOf(environment, name)] as const);
   const surroundings: Surroundings = {
     directory: resolve(payload?.directory ?? currentDirectory()),
     process: readProcessIdentity(host),

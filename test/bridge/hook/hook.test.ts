@@ -95,6 +95,16 @@ test('the runs of a bridge are left to it', async () => {
   expect(worklogs(place)).toEqual([]);
 });
 
+test('a window that has inherited the variables of a run that is over is recorded for the person', async () => {
+  const place = scene();
+  const logs = join(place.home, '../logs');
+  mkdirSync(join(logs, 'sessions'), { recursive: true, mode: 0o700 });
+  const inherited = { WATCHKEEPER_RUN: 'run-1', WATCHKEEPER_MEMORY: logs, WATCHKEEPER_SESSION: 's-1' };
+  expect(await hook(place, payload(place, 'SessionStart'), inherited)).toEqual(silent);
+  expect(eventsOf(place)).toEqual(['session_started', 'conversation', 'run_started']);
+  expect(readdirSync(join(logs, 'sessions'))).toEqual([]);
+});
+
 test('a home that cannot be used is said in one line', async () => {
   const place = scene();
   writeFileSync(place.home, 'a file');
