@@ -12,6 +12,8 @@ export interface FinalText {
   readonly digest: string;
   /** Number of messages that the text takes. Its file comes after them, as part number `of`. */
   readonly of: number;
+  /** When the session's message was accepted, ISO 8601: it names the message. Missing if that is unknown. */
+  readonly accepted_at?: string;
 }
 
 /** An event in the sending of one part of a text. */
@@ -27,9 +29,13 @@ export interface SendLine extends FinalText {
 
 const DID: readonly string[] = ['sending', 'sent', 'not_sent'];
 
-/** @returns the name of an outbox entry's text */
-export function finalTextOf({ session_id, kind, text }: OutboxEntry, parts: number): FinalText {
-  return { sessionId: session_id, kind, digest: contentDigest(text), of: parts };
+/**
+ * @param acceptedAt when its message was accepted, epoch milliseconds; null if that is unknown
+ * @returns the name of an outbox entry's text
+ */
+export function finalTextOf({ session_id, kind, text }: OutboxEntry, parts: number, acceptedAt: number | null) {
+  const named = { sessionId: session_id, kind, digest: contentDigest(text), of: parts } satisfies FinalText;
+  return acceptedAt === null ? named : ({ ...named, accepted_at: isoTime(acceptedAt) } satisfies FinalText);
 }
 
 export function isSameText(one: FinalText, other: FinalText): boolean {

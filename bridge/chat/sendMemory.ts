@@ -15,7 +15,7 @@ import { isProcessAlive } from '../../src/host/identity.js';
 import { firstAttemptId, revivalSessionId } from '../../src/ids.js';
 import type { OutboxEntry } from '../../src/jobs/model.js';
 import { Newest } from '../../src/newest.js';
-import { MINUTE, SECOND } from '../../src/time.js';
+import { isoTime, MINUTE, SECOND } from '../../src/time.js';
 import type { ChatFoundation } from './foundation.js';
 import { SendFile } from './sendFile.js';
 import {
@@ -76,12 +76,14 @@ export class SendMemory {
   }
 
   /**
-   * @param since epoch ms: anything sent before belongs to another message
+   * @param acceptedAt of its message, epoch ms: what was sent before belongs to another message, unless it names this instant
    * @returns which final text of the message is completely in its chat, by either attempt, the last one; null if there is none
    */
-  async lastSent(sessionId: string, since: number): Promise<OutboxEntry['kind'] | null> {
+  async lastSent(sessionId: string, acceptedAt: number): Promise<OutboxEntry['kind'] | null> {
     await this.#refresh();
-    const sent = this.#sentFor(sessionId).filter(({ at }) => at >= since);
+    const named = isoTime(acceptedAt);
+    // A clock that was set back dates a send before its message.
+    const sent = this.#sentFor(sessionId).filter(({ at, accepted_at }) => at >= acceptedAt || accepted_at === named);
     // Reading a file again brings old lines last.
     return sent.toSorted((one, other) => one.at - other.at).findLast((line) => isWhole(line, sent))?.kind ?? null;
   }

@@ -19,6 +19,7 @@
  * last line. A file, the last part of a long text, needs no place: in doubt, refused or a day old, it is left out, and the log
  * says so.
  */
+import { acceptedAt } from '../../../src/jobs/acceptedAt.js';
 import { type AgentSession, type DeliveryState, isDelivered, type OutboxEntry } from '../../../src/jobs/model.js';
 import { isDueLater } from '../../../src/jobs/outbox.js';
 import type { Service } from '../../../src/service.js';
@@ -137,7 +138,8 @@ export class TelegramDelivery implements WaitingChat, Service {
       entry = await this.#record.save(entry, { reply_to: null, progress_message_id: null, edit_into: null });
       if (entry === null) return deliveryState(store, sessionId);
     }
-    const text = finalTextOf(entry, messagesIn(parts));
+    const messageAt = session === null ? null : await acceptedAt(store.records, session);
+    const text = finalTextOf(entry, messagesIn(parts), messageAt);
     const known = Math.min(await this.#memory.partsSent(text), parts.length);
     const partsSent = partsDone(parts, known, known > entry.parts_done);
     if (partsSent > entry.parts_done) {

@@ -20,7 +20,7 @@ import type { AgentSession } from '../../../../src/jobs/model.js';
 import type { Chat } from '../../../../src/jobs/ports.js';
 import { markUnsent } from '../../../../src/journal/unsent.js';
 import { JournalWriter } from '../../../../src/journal/writer.js';
-import { HOUR, MINUTE } from '../../../../src/time.js';
+import { HOUR, isoTime, MINUTE } from '../../../../src/time.js';
 import { describeWithRedis } from '../../../harness/redis.js';
 import { afterThisTest } from '../../../harness/scope.js';
 import { Mortal } from './mortal.js';
@@ -449,6 +449,28 @@ describeWithRedis('an answer that the store forgot but the journal of its run ha
       markUnsent(logsFolder, session.session_id, madeIn);
       expect(await endOnDisk(diskOf(scene, logsFolder), session)).toMatchObject({ kind: 'answer', mayBeInChat });
     }
+  });
+
+  // rule: an-answer-on-the-disk-counts
+  test('is the end of a lost run although the clock was set back since its message was accepted', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    scene.clock.moveWallClock(-HOUR);
+    const { logsFolder, journal } = journalOf(scene, session);
+    const accepted_at = isoTime(session.created_at);
+    journal.append({ event: 'run_start', run_id: runIdOf(session), boot_id: BOOT, accepted_at });
+    journal.append({ event: 'session_end', reason: 'answered', answer: 'forty-two' });
+    const saga = scene.saga({ endOnDisk: (asked) => endOnDisk(diskOf(scene, logsFolder), asked) });
+    const incident = await openIncident(scene, session, { findings: [findingOf('orphan', 'run_lost')] });
+    await settle(saga, incident.incident_id);
+    await releaseRun(scene, session);
+    await settle(saga, incident.incident_id);
+    expect(await sessionNow(scene, session)).toMatchObject({
+      status: 'completed',
+      answer: 'forty-two',
+      revived_by: null,
+    });
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'answered' });
   });
 
   // rule: an-answer-on-the-disk-counts
