@@ -139,8 +139,9 @@ export class IncidentTransitions extends StorePart {
   }
 
   /**
-   * The message had its end, and the store forgot it: the session ends so again, and that is the incident's outcome. A run that
-   * is not proven dead keeps its lane blocked.
+   * The message had its end, and the store forgot it: the session ends so again. An answer and a cancellation are the incident's
+   * outcome; a failure message is followed until its delivery is known, as in {@link fail}, so that the incident's lines say so. A
+   * run that is not proven dead keeps its lane blocked.
    */
   async endForgotten(session: AgentSession, incident: Incident, end: KnownEnd, guard: Guard): Promise<Incident | null> {
     const isGone = session.run === null || session.released !== null;
@@ -150,7 +151,7 @@ export class IncidentTransitions extends StorePart {
     return moveIncident(this.context, session, incident, {
       at: 'complete_forgotten',
       sessionPatch: patch,
-      patch: { outcome: OUTCOME_OF[end.kind] },
+      patch: end.kind === 'failure' ? { step: 'told' } : { outcome: OUTCOME_OF[end.kind] },
       checks: guard,
       writes: [...writes, wake],
     });
