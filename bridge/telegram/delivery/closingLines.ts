@@ -11,7 +11,7 @@ import type { ChatFoundation } from '../../chat/foundation.js';
 import { asChatError, type ChatError } from '../chatError.js';
 import type { ProgressEdits } from '../progress/progressEdits.js';
 
-/** If this process dies before it has closed them, another one takes over after this time. */
+/** If this process stands before it has closed them, another one takes over after this time; if it dies, at once. */
 export const CLOSED_WITHIN_MS = 10 * SECOND;
 /** After this an abandoned edit can no longer arrive. */
 const LATE_EDITS_MS = 35 * SECOND;
@@ -72,8 +72,9 @@ export class ClosingLines {
     const line = closingLine(entry, waited);
     const failure = await this.#edits.close(message, line, this.#ending).then(() => null, asChatError);
     const delayMs = this.#untilNext(entry, failure);
-    if (delayMs !== null) await store.outbox.save(entry, { due_at: clock.now() + delayMs, waits_ms: delayMs });
-    else await store.outbox.save(entry, { progress_message_id: null, closed_message_id: messageId });
+    const free = { claimed_until: null };
+    if (delayMs !== null) await store.outbox.save(entry, { ...free, due_at: clock.now() + delayMs, waits_ms: delayMs });
+    else await store.outbox.save(entry, { ...free, progress_message_id: null, closed_message_id: messageId });
   }
 
   /** @returns milliseconds; null if nothing is left to be done */

@@ -20,8 +20,8 @@
  * says so.
  */
 import { acceptedAt } from '../../../src/jobs/acceptedAt.js';
-import { type AgentSession, type DeliveryState, isDelivered, type OutboxEntry } from '../../../src/jobs/model.js';
-import { isDueLater } from '../../../src/jobs/outbox.js';
+import type { AgentSession, DeliveryState, OutboxEntry } from '../../../src/jobs/model.js';
+import { isLastLineDue } from '../../../src/jobs/outbox.js';
 import type { Service } from '../../../src/service.js';
 import type { Timer } from '../../../src/time.js';
 import { deliveryState, type FirstWord, type WaitingChat } from '../../chat/chatRouter.js';
@@ -200,12 +200,12 @@ export class TelegramDelivery implements WaitingChat, Service {
 
   /** The message has arrived, or another process delivers it: perhaps its progress message still needs its last line. */
   async #closeIfDue(sessionId: string): Promise<DeliveryState> {
-    const { store, clock } = this.#base;
+    const { store, clock, here } = this.#base;
     const entry = await store.records.outboxEntry(sessionId);
-    const isDue = entry !== null && entry.progress_message_id !== null && !isDueLater(entry, clock.now());
+    const isDue = entry !== null && isLastLineDue(entry, here, clock.now());
     const session = isDue && !this.#isStopping ? await store.records.session(sessionId) : null;
     const isForeign = session !== null && (await this.#base.numbers.areForeign(session));
-    if (isDue && isForeign && isDelivered(entry.state)) await store.outbox.save(entry, { progress_message_id: null });
+    if (isDue && isForeign) await store.outbox.save(entry, { progress_message_id: null });
     else if (isDue && !this.#isStopping) this.#closing.write(entry, session);
     return deliveryState(store, sessionId);
   }

@@ -16,7 +16,16 @@ import { testFolder } from '../../harness/folder.js';
 import { describeWithRedis } from '../../harness/redis.js';
 import { afterThisTest } from '../../harness/scope.js';
 import { must } from '../../monitoring/incident/saga/sagaScene.js';
-import { activeSession, answered, CHAT, deliveryOf, openScene, runIdOf, type Scene } from '../telegram/scene.js';
+import {
+  activeSession,
+  answered,
+  CHAT,
+  deadProcess,
+  deliveryOf,
+  openScene,
+  runIdOf,
+  type Scene,
+} from '../telegram/scene.js';
 
 const ANSWER = 'forty-two';
 const TEXT: FinalText = { sessionId: 'tg_popoto_1_1', kind: 'failure', digest: 'abc', of: 1 };
@@ -358,14 +367,6 @@ async function otherProcess(): Promise<ProcessIdentity> {
     await once(child, 'exit');
   });
   return readProcessIdentity('testhost', child.pid);
-}
-
-async function deadProcess(): Promise<ProcessIdentity> {
-  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
-  const identity = readProcessIdentity('testhost', child.pid);
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  return identity;
 }
 
 function shown(scene: Scene): string[] {

@@ -11,6 +11,7 @@ import {
   activeSession,
   answered,
   CHAT,
+  deadProcess,
   deliveryOf,
   displayOf,
   openScene,
@@ -54,6 +55,29 @@ describeWithRedis('the last line of a progress message', () => {
     died.stopSoon();
     await scene.clock.advance(scene.drainMs);
     await died.stop();
+  });
+
+  // rule: the-progress-message-gets-its-last-line
+  test('is written by the next bridge at once if the first one is dead, unless an edit has failed and waits for its next try', async () => {
+    const scene = await openScene();
+    const here = await deadProcess();
+    for (const fault of [{ kind: 'hang' }, { kind: 'reset' }] as const) {
+      const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
+      const used = scene.peer.inject({ ...fault, method: 'editMessageText' });
+      const died = deliveryOf({ ...scene, here });
+      expect(await died.deliver(session.session_id)).toBe('sent');
+      await scene.peer.waitFor(() => used.used === 1);
+      if (fault.kind !== 'hang') await died.stop();
+      const next = deliveryOf({ ...scene, edits: new ProgressEdits(scene) });
+      await serviceOf(scene, next).runOnce();
+      await next.stop();
+      expect(shown(scene).slice(-2)).toEqual([fault.kind === 'hang' ? 'Done in 1 second.' : 'Working …', ANSWER]);
+      if (fault.kind === 'hang') {
+        died.stopSoon();
+        await scene.clock.advance(scene.drainMs);
+        await died.stop();
+      }
+    }
   });
 
   test('says that the answer could not be delivered', async () => {
