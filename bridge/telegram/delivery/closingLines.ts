@@ -7,7 +7,7 @@ import { type AgentSession, isDelivered, type OutboxEntry } from '../../../src/j
 import { Newest } from '../../../src/newest.js';
 import { DAY, MINUTE, SECOND, spokenDuration } from '../../../src/time.js';
 import { waitedMs } from '../../chat/deliveryReport.js';
-import type { ChatFoundation } from '../../chat/foundation.js';
+import type { ChatFoundation, Register } from '../../chat/foundation.js';
 import { asChatError, type ChatError } from '../chatError.js';
 import type { ProgressEdits } from '../progress/progressEdits.js';
 
@@ -22,7 +22,7 @@ const MOST_MOVED = 100;
 export const BACKOFF: Backoff = { firstMs: SECOND, longestMs: MINUTE };
 
 export class ClosingLines {
-  readonly #base: ChatFoundation;
+  readonly #base: ChatFoundation & Register;
   readonly #edits: ProgressEdits;
   readonly #ending: AbortSignal;
   readonly #underWay = new Map<string, Promise<void>>();
@@ -34,7 +34,7 @@ export class ClosingLines {
   readonly #movedMs = new Newest<string, number>(MOST_MOVED);
 
   /** @param ending aborts the edits in progress */
-  constructor(base: ChatFoundation, edits: ProgressEdits, ending: AbortSignal) {
+  constructor(base: ChatFoundation & Register, edits: ProgressEdits, ending: AbortSignal) {
     this.#base = base;
     this.#edits = edits;
     this.#ending = ending;
@@ -74,7 +74,10 @@ export class ClosingLines {
     const delayMs = this.#untilNext(entry, failure);
     const free = { claimed_until: null };
     if (delayMs !== null) await store.outbox.save(entry, { ...free, due_at: clock.now() + delayMs, waits_ms: delayMs });
-    else await store.outbox.save(entry, { ...free, progress_message_id: null, closed_message_id: messageId });
+    else {
+      this.#base.accepted.ended(entry.session_id);
+      await store.outbox.save(entry, { ...free, progress_message_id: null, closed_message_id: messageId });
+    }
   }
 
   /** @returns milliseconds; null if nothing is left to be done */

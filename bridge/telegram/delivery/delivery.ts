@@ -26,6 +26,7 @@ import type { Service } from '../../../src/service.js';
 import type { Timer } from '../../../src/time.js';
 import { deliveryState, type FirstWord, type WaitingChat } from '../../chat/chatRouter.js';
 import { excerptOf } from '../../chat/excerpt.js';
+import type { Register } from '../../chat/foundation.js';
 import { type FinalText, finalTextOf } from '../../chat/sendLine.js';
 import type { SendMemory } from '../../chat/sendMemory.js';
 import type { TelegramFoundation } from '../api.js';
@@ -62,7 +63,7 @@ export class TelegramDelivery implements WaitingChat, Service {
    * @param memory of sent texts: Redis may forget them
    * @param drainMs how long current sends may take once the bridge stops, in milliseconds
    */
-  constructor(base: TelegramFoundation, progress: ProgressDisplay, memory: SendMemory, drainMs: number) {
+  constructor(base: TelegramFoundation & Register, progress: ProgressDisplay, memory: SendMemory, drainMs: number) {
     this.#base = base;
     this.#progress = progress;
     this.#memory = memory;

@@ -126,8 +126,13 @@ export function displayOf(scene: Scene, clocks = clocksOf(scene)): ProgressDispl
   return display;
 }
 
-export function deliveryOf(scene: Scene, progress: ProgressDisplay = displayOf(scene)): TelegramDelivery {
-  return new TelegramDelivery(scene, progress, scene.memory, scene.drainMs);
+/** @param scene `ended` hears of each message of which its chat is owed nothing more once its last line is written */
+export function deliveryOf(
+  scene: Scene & { readonly ended?: (sessionId: string) => void },
+  progress: ProgressDisplay = displayOf(scene),
+): TelegramDelivery {
+  const { ended = () => undefined } = scene;
+  return new TelegramDelivery({ ...scene, accepted: { ended } }, progress, scene.memory, scene.drainMs);
 }
 
 export function project(key: string, directory: string, chats: readonly number[], senders = [String(PERSON)]): Project {

@@ -1,8 +1,10 @@
 /** What stands in the progress message of a session that has ended. */
 import { expect, test } from '@jest/globals';
+import { ChatRouter } from '../../../../bridge/chat/chatRouter.js';
 import { DeliveryService } from '../../../../bridge/chat/deliveryService.js';
 import type { TelegramDelivery } from '../../../../bridge/telegram/delivery/delivery.js';
 import { ProgressEdits } from '../../../../bridge/telegram/progress/progressEdits.js';
+import { BridgeWorklogs } from '../../../../memory/sessions/bridgeWorklogs.js';
 import type { AgentSession } from '../../../../src/jobs/model.js';
 import { DAY, MINUTE, SECOND } from '../../../../src/time.js';
 import { describeWithRedis } from '../../../harness/redis.js';
@@ -55,6 +57,29 @@ describeWithRedis('the last line of a progress message', () => {
     died.stopSoon();
     await scene.clock.advance(scene.drainMs);
     await died.stop();
+  });
+
+  // rule: a-lost-redis-and-bridge-cost-no-end
+  test('keeps its message open in the register beside the logs until it is written', async () => {
+    const scene = await openScene();
+    const [shown, quiet] = [await activeSession(scene), await activeSession(scene, { directory: '/srv/other' })];
+    await answered(scene, await withProgressMessage(scene, shown), ANSWER);
+    await answered(scene, quiet, ANSWER);
+    const fault = scene.peer.inject({ kind: 'reset', method: 'editMessageText' });
+    const ended: string[] = [];
+    const delivery = deliveryOf({ ...scene, ended: (id) => void ended.push(id) });
+    const base = {
+      ...scene,
+      accepted: { ended: (id: string) => void ended.push(id) },
+      worklogs: new BridgeWorklogs(scene.logsFolder, scene),
+    };
+    const router = new ChatRouter(base, scene.logsFolder, delivery, delivery);
+    expect(await router.deliver(shown.session_id)).toBe('sent');
+    expect(await router.deliver(quiet.session_id)).toBe('sent');
+    await scene.peer.waitFor(() => fault.used === 1);
+    expect(ended).toEqual([quiet.session_id]);
+    await untilClosed(scene, serviceOf(scene, delivery), shown);
+    expect(ended).toEqual([quiet.session_id, shown.session_id]);
   });
 
   // rule: the-progress-message-gets-its-last-line
