@@ -4,7 +4,14 @@ export default {
   globalTeardown: '<rootDir>/test/harness/globalTeardown.mjs',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  moduleNameMapper: {
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+    '^zod$': '<rootDir>/test/harness/shared/zod.cjs',
+    '^zod/mini$': '<rootDir>/test/harness/shared/zodMini.cjs',
+    '^zod/v4/core$': '<rootDir>/test/harness/shared/zodCore.cjs',
+    '^bullmq$': '<rootDir>/test/harness/shared/bullmq.cjs',
+    '^ioredis$': '<rootDir>/test/harness/shared/ioredis.cjs',
+  },
   transform: {
     '^.+\\.ts$': [
       '<rootDir>/test/harness/transform.mjs',

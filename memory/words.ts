@@ -40,6 +40,13 @@ export type ConversationSource = (typeof CONVERSATION_SOURCES)[number];
 export const LIVENESS = ['alive', 'dead', 'unknown', 'none'] as const;
 export type Liveness = (typeof LIVENESS)[number];
 
+/**
+ * What the program of an agent published of a process that no hook reported. `live`: it was seen alive. `left`: the publication
+ * outlived the process, as none does after an orderly end.
+ */
+export const PUBLICATIONS = ['live', 'left'] as const;
+export type Publication = (typeof PUBLICATIONS)[number];
+
 /** Computed from the time since the last activity. */
 export const FRESHNESS = ['fresh', 'resumable', 'stale', 'critical', 'archivable'] as const;
 export type Freshness = (typeof FRESHNESS)[number];

@@ -17,9 +17,8 @@ import { requireOneName } from '../src/files/ownFile.js';
 import { openPlainFile } from '../src/files/plainFile.js';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../src/files/privateFiles.js';
 import type { CriticalEvent } from '../src/jobs/incidents.js';
-import { askedWords } from '../src/log/asked.js';
 import { type Redact, redactJsonLine } from '../src/log/redact.js';
-import { headOf } from '../src/log/shorten.js';
+import { askedWords, headOf } from '../src/log/shorten.js';
 import { Tail } from './events/criticalEventTail.js';
 import { LiveFile } from './events/liveFile.js';
 import { EventReader } from './events/reader.js';
@@ -52,23 +51,14 @@ export class CriticalEventLog {
     this.#live = new LiveFile(file);
   }
 
-  /**
-   * Appends the event, redacted, and waits until it is on the disk. An event whose id is already there is not written again, so
-   * a step may be replayed.
-   * @throws UnreachableError if the file cannot be written
-   */
+  /** Waits until it is on the disk. An id is written once, so a step may be replayed. @throws UnreachableError */
   logCriticalEvent(event: CriticalEvent): Promise<void> {
     const append = this.#lastAppend.then(() => this.#append(event));
     this.#lastAppend = append.catch(() => {});
     return append;
   }
 
-  /**
-   * Reads everything that is kept now into memory: the file, and the archive if `since` reaches further back. Readers that
-   * resume at their last position use an `EventReader`.
-   * @param since UTC epoch milliseconds; without it only what is not archived is read
-   * @returns the events in the order of the log, each id once
-   */
+  /** All at once, the archive too if `since`, UTC epoch milliseconds, reaches further back; an `EventReader` resumes. */
   async readRecentEvents(since?: number): Promise<CriticalEvent[]> {
     const reader = new EventReader(this.file);
     const byId = new Map<string, CriticalEvent>();

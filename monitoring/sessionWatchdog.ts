@@ -70,10 +70,7 @@ export class SessionWatchdog implements Service {
     this.#looks = new SessionLooks(context);
   }
 
-  /**
-   * When the last scheduled full check ended, or was left to the acting watchdog, in epoch milliseconds; null before the first.
-   * So a standby that takes over is not late.
-   */
+  /** Epoch milliseconds; null before the first. One left to the acting watchdog counts: a standby that takes over is not late. */
   get lastTickAt(): number | null {
     return this.#tickedAt;
   }
@@ -104,12 +101,7 @@ export class SessionWatchdog implements Service {
     await this.#loop;
   }
 
-  /**
-   * Looks once at every active session and every open incident; logs one line.
-   * @param act false only looks: nothing is stored, filed or sent
-   * @param signal ends the look early: the rest is left for the next one
-   * @returns what it found
-   */
+  /** @param act false only looks: nothing is stored, filed or sent @param signal leaves the rest for the next look */
   async checkAllSessions({ act, signal }: LookOptions = { act: true }): Promise<TickSummary> {
     const { clock, watched, store, saga, queue, here, logger } = this.#context;
     const begun = clock.monotonic();
@@ -143,10 +135,7 @@ export class SessionWatchdog implements Service {
     return summary;
   }
 
-  /**
-   * Looks once, without the loop, and does everything that follows from it; only looks if another watchdog acts.
-   * @param driveMs incidents that are due within this many milliseconds are driven
-   */
+  /** Only looks if another watchdog acts. @param driveMs incidents that are due within this many milliseconds are driven */
   async lookAndAct(driveMs: number): Promise<TickSummary> {
     const { lease, logger } = this.#context;
     if (!lease.isActing) logger.warn('another watchdog acts for this logs folder; this one only looks');

@@ -31,7 +31,6 @@ export const COMMIT_NAMES = [
 ] as const;
 export type CommitName = (typeof COMMIT_NAMES)[number];
 
-/** All other effects outside the process. */
 const OUTSIDE_EFFECTS = [
   'journal.append',
   'journal.sync',
@@ -56,10 +55,7 @@ const OUTSIDE_EFFECTS = [
 type Effect = `commit.${CommitName}` | (typeof OUTSIDE_EFFECTS)[number];
 export type Failpoint = `${Effect}.before` | `${Effect}.after`;
 
-/**
- * `kill` and `stop` are signals to the process itself; `delay` blocks it as a whole; `throw` fails the effect like an
- * unreachable server or, after the effect, like a lost reply.
- */
+/** `delay` blocks the whole process; `throw` is an unreachable server or, after the effect, a lost reply. */
 export const FAILPOINT_ACTIONS = ['kill', 'stop', 'throw', 'delay'] as const;
 export type FailpointAction = (typeof FAILPOINT_ACTIONS)[number];
 
@@ -80,7 +76,6 @@ interface Armed {
 }
 
 let armed: Armed | null = null;
-/** The file of orders, read at each passage. */
 let orders: { readonly file: string; text: string } | null = null;
 
 /**

@@ -1,7 +1,4 @@
-/**
- * Identifiers. Everything that becomes part of a path, a key or a job id is checked here, so that `../`, a colon, a newline or
- * an emoji never reaches a file name.
- */
+/** Identifiers. Every part of a path, a key or a job id is checked here: no `../`, colon, newline or emoji gets through. */
 import { randomFillSync } from 'node:crypto';
 import { UsageError } from './errors.js';
 import type { Clock } from './time.js';
@@ -16,10 +13,7 @@ const RANDOM_DIGITS = 16;
 /** For the next ids: asked for at each id, they take 10 µs of the 200 µs that the bridge needs for a message (`bench/intake`). */
 const randomness = { bytes: Buffer.alloc(64 * RANDOM_DIGITS), used: 64 * RANDOM_DIGITS };
 
-/**
- * @param clock for the time part
- * @returns a ULID: 26 characters, sorted by time (specification: github.com/ulid/spec)
- */
+/** @returns a ULID: 26 characters, sorted by time (specification: github.com/ulid/spec) */
 export function ulid(clock: Pick<Clock, 'now'>): string {
   let time = clock.now();
   let head = '';
@@ -57,10 +51,7 @@ export function isSessionId(text: string): boolean {
   return SESSION_ID.test(text);
 }
 
-/**
- * @returns `text`
- * @throws UsageError if it cannot name a session
- */
+/** @returns `text` @throws UsageError if it cannot name a session */
 export function requireSessionId(text: string): string {
   if (isSessionId(text)) return text;
   throw new UsageError(
@@ -68,10 +59,7 @@ export function requireSessionId(text: string): string {
   );
 }
 
-/**
- * @param bot the bot that has numbered the message, if its numbers are marked; null if not
- * @returns `tg_{project}_{chat}_{message}`, or `tg_{project}_{chat}_b{bot}_{message}`
- */
+/** @returns `tg_{project}_{chat}_{message}`; `tg_{project}_{chat}_b{bot}_{message}` if the bot's numbers are marked */
 export function telegramSessionId(
   projectKey: string,
   chatId: string,
@@ -86,7 +74,6 @@ export function botOfSession(sessionId: string): string | null {
   return /^tg_.+_-?\d+_b(\d+)_\d+(?:_r1)?$/.exec(sessionId)?.[1] ?? null;
 }
 
-/** @returns `cli_{project}_{ulid}` */
 export function commandLineSessionId(projectKey: string, id: string): string {
   return requireSessionId(`cli_${projectKey}_${id}`);
 }

@@ -7,13 +7,7 @@ const AGE_UNITS: Readonly<Record<string, number>> = { s: SECOND, m: MINUTE, h: H
 /** JavaScript takes anything shorter for a year. */
 const DATE = /^\d{4}-\d{2}-\d{2}/;
 
-/**
- * @param option for the error message, as `--since`
- * @param text an instant in ISO 8601, or an age such as `12h` (`-12h` is the same: an age is in the past)
- * @param now UTC epoch milliseconds
- * @returns epoch milliseconds
- * @throws UsageError if it is neither
- */
+/** @param text ISO 8601, or an age such as `12h` @returns epoch milliseconds @throws UsageError, with the `option` */
 export function parseInstant(option: string, text: string, now: number): number {
   const age = /^-?(\d+)([smhd])$/.exec(text);
   if (age !== null) return now - Number(age[1]) * (AGE_UNITS[age[2] ?? ''] ?? 0);

@@ -1,5 +1,8 @@
 /** Work that is repeated, with a pause after each round, until it is stopped. */
+import type { Service } from './service.js';
 import type { Clock } from './time.js';
+
+type Beginning = 'with a round' | 'with a pause';
 
 export class Rounds {
   readonly #clock: Clock;
@@ -8,10 +11,7 @@ export class Rounds {
   #stopping = new AbortController();
   #running: Promise<void> | null = null;
 
-  /**
-   * @param round must not throw
-   * @param pauseMs after each round, in milliseconds
-   */
+  /** @param round must not throw @param pauseMs after each round, in milliseconds */
   constructor(clock: Clock, round: () => Promise<unknown>, pauseMs: number | (() => number)) {
     this.#clock = clock;
     this.#round = round;
@@ -22,11 +22,8 @@ export class Rounds {
     return this.#running !== null;
   }
 
-  /**
-   * Idempotent.
-   * @param begins with a round at once, or with a pause
-   */
-  start(begins: 'with a round' | 'with a pause' = 'with a round'): void {
+  /** Idempotent. */
+  start(begins: Beginning = 'with a round'): void {
     if (this.#running !== null) return;
     this.#stopping = new AbortController();
     this.#running = this.#repeat(begins, this.#stopping.signal);
@@ -39,11 +36,43 @@ export class Rounds {
     this.#running = null;
   }
 
-  async #repeat(begins: 'with a round' | 'with a pause', stopped: AbortSignal): Promise<void> {
+  async #repeat(begins: Beginning, stopped: AbortSignal): Promise<void> {
     if (begins === 'with a pause') await this.#clock.sleep(this.#pauseMs(), stopped);
     while (!stopped.aborted) {
       await this.#round();
       await this.#clock.sleep(this.#pauseMs(), stopped);
     }
+  }
+}
+
+/** A service that is nothing but rounds. */
+export abstract class RepeatedService implements Service {
+  abstract readonly name: string;
+  readonly #rounds: Rounds;
+  readonly #begins: Beginning;
+
+  constructor(clock: Clock, pauseMs: number, begins: Beginning = 'with a round') {
+    this.#rounds = new Rounds(clock, () => this.round(), pauseMs);
+    this.#begins = begins;
+  }
+
+  get isRunning(): boolean {
+    return this.#rounds.isRunning;
+  }
+
+  async start(): Promise<void> {
+    this.#rounds.start(this.#begins);
+  }
+
+  async stop(): Promise<void> {
+    await this.#rounds.stop();
+  }
+
+  /** The step by itself. */
+  abstract runOnce(): Promise<unknown>;
+
+  /** The step as it is repeated: overridden if {@link runOnce} may throw. */
+  protected round(): Promise<unknown> {
+    return this.runOnce();
   }
 }

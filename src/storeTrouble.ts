@@ -1,5 +1,4 @@
-import { wordsOf } from './causes.js';
-import { WatchkeeperError } from './errors.js';
+import { WatchkeeperError, wordsOf } from './errors.js';
 
 /** ioredis' words for a missing connection; it has no codes for them. */
 const CONNECTION_WORDS =
@@ -11,10 +10,7 @@ const SERVER_WORDS =
   /\b(?:LOADING|READONLY|OOM|MISCONF|MASTERDOWN|CLUSTERDOWN|NOREPLICAS|BUSY|TRYAGAIN|NOAUTH|WRONGPASS|NOPERM)\b/;
 const CONNECTION_ERRORS = ['MaxRetriesPerRequestError', 'AbortError', 'InterruptError', 'ClusterAllFailedError'];
 
-/**
- * @param thrown by a call of the store
- * @returns whether the store is at fault and the same call may succeed later; false if it would fail again
- */
+/** @returns whether the store is at fault and the same call may succeed later; false if it would fail again */
 export function isStoreTrouble(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   if (thrown instanceof WatchkeeperError) return thrown.retryable;
@@ -23,10 +19,7 @@ export function isStoreTrouble(thrown: unknown): boolean {
   return CONNECTION_WORDS.test(wordsOf(thrown)) || isCommandTimeout(thrown);
 }
 
-/**
- * @param thrown by ioredis, or by a call of the store; errors with other words do not count
- * @returns whether it only says that there is no connection: the owner of the connections reports that once
- */
+/** @returns whether an error of ioredis only says that there is no connection: the connections' owner reports that once */
 export function isConnectionLost(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   if (CONNECTION_ERRORS.includes(thrown.name)) return true;
@@ -51,10 +44,7 @@ const REFUSALS: readonly (readonly [words: RegExp, remedy: string])[] = [
   [/\b(?:MASTERDOWN|CLUSTERDOWN|NOREPLICAS)\b/, 'check its replicas'],
 ];
 
-/**
- * @param thrown by a call of the store
- * @returns why Redis, although it answers, serves no client now, as a clause for the operator; null for every other error
- */
+/** @returns why Redis, although it answers, serves no client now, as a clause for the operator; null for every other error */
 export function refusalIn(thrown: unknown): string | null {
   if (!(thrown instanceof Error) || thrown.name !== 'ReplyError') return null;
   const remedy = REFUSALS.find(([words]) => words.test(thrown.message))?.[1];

@@ -1,5 +1,4 @@
 /** How many columns a text takes in a monospaced font. */
-import { signsIn } from './signs.js';
 
 /** East Asian letters and most emoji take two columns (https://www.unicode.org/reports/tr11/). */
 const WIDE =
@@ -29,4 +28,12 @@ function widthOfLetters(text: string): number {
 /** @param letter one code point */
 export function widthOfLetter(letter: string): number {
   return WIDE.test(letter) ? 2 : NO_WIDTH.test(letter) ? 0 : 1;
+}
+
+/** Made late: that takes some 10 ms, and few texts need it. */
+let segmenter: Intl.Segmenter | undefined;
+
+export function signsIn(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter();
+  return segmenter.segment(text);
 }

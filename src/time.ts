@@ -1,7 +1,4 @@
-/**
- * Time is an argument. Every component gets a {@link Clock}; only {@link systemClock} reads the wall clock, so a test moves
- * time instead of waiting for it.
- */
+/** Time is an argument. Only {@link systemClock} reads the wall clock, so a test moves time instead of waiting for it. */
 import { counted } from './counted.js';
 
 /** Milliseconds. */
@@ -54,11 +51,7 @@ export const systemClock: Clock = {
 /** The last instant that has a date. */
 const LAST_DATE_MS = 8.64e15;
 
-/**
- * @param instant epoch milliseconds, stored earlier
- * @param lengthMs how far ahead of its writer's clock it was at most
- * @returns whether it is still to come. One that is further ahead was stored before the clock was set back, and does not count
- */
+/** An instant that is further ahead than its writer can have set it is from before a clock was set back: it does not count. */
 export function isAhead(instant: number, lengthMs: number, now: number): boolean {
   return instant > now && instant - now <= lengthMs;
 }
@@ -68,12 +61,7 @@ export function giveWay(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/**
- * Waits for `work`, but only for a limited time; late work continues, and its failure is then ignored.
- * @param limitMs in milliseconds
- * @param late returned once the limit is over
- * @throws what `work` throws in time
- */
+/** Late work continues, and its failure is ignored. @param late returned after `limitMs` @throws what `work` throws in time */
 export async function atMost<T, Late>(clock: Clock, limitMs: number, work: Promise<T>, late: Late): Promise<T | Late> {
   const over = new AbortController();
   try {
@@ -86,10 +74,7 @@ export async function atMost<T, Late>(clock: Clock, limitMs: number, work: Promi
   }
 }
 
-/**
- * @param epochMs UTC epoch milliseconds; values beyond all dates become the last or the first one
- * @returns the instant as `2026-02-05T10:00:00.000Z`
- */
+/** @param epochMs values beyond all dates become the last or the first one @returns such as `2026-02-05T10:00:00.000Z` */
 export function isoTime(epochMs: number): string {
   const minute = Math.floor(epochMs / MINUTE);
   if (!Number.isInteger(epochMs) || minute !== knownMinute) return isoTimeOfDate(epochMs);
@@ -127,14 +112,22 @@ export function clockTime(epochMs: number): string {
   return `${isoTime(epochMs).slice(11, 19)} UTC`;
 }
 
-/**
- * @param durationMs a duration in milliseconds
- * @returns the duration in short form: `38 ms`, `42 s`, `15 min`, `2 h 5 min`
- */
+/** @returns the duration in short form: `38 ms`, `42 s`, `15 min`, `2 h 5 min` */
 export function describeDuration(durationMs: number): string {
   if (durationMs < SECOND) return `${Math.round(durationMs)} ms`;
   if (durationMs < 2 * MINUTE) return `${Math.round(durationMs / SECOND)} s`;
   const minutes = Math.floor(durationMs / MINUTE);
   if (minutes < 120) return `${minutes} min`;
   return minutes % 60 === 0 ? `${minutes / 60} h` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** How long to wait before retrying: twice as long after every failure, up to a limit. */
+export interface Backoff {
+  readonly firstMs: number;
+  readonly longestMs: number;
+}
+
+/** @param failures consecutive so far, from 1 */
+export function pauseAfter(failures: number, { firstMs, longestMs }: Backoff): number {
+  return Math.min(firstMs * 2 ** (failures - 1), longestMs);
 }

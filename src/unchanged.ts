@@ -7,10 +7,7 @@ interface Seen {
   readonly lookedAt: number;
 }
 
-/**
- * How long the states of others have not changed, by this process's own clock; theirs are not used. If this process was away or
- * could not look, it begins again, because they may have changed in the meantime.
- */
+/** How long the states of others have not changed, by this process's own clock. After an absence it begins again. */
 export class Unchanged {
   readonly #clock: Clock;
   readonly #mostBetweenMs: number;

@@ -9,7 +9,7 @@
 import { closeSync, fstatSync, readdirSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { nullIfAbsent } from '../../src/errno.js';
+import { nullIfAbsent } from '../../src/errors.js';
 import { LineAppender } from '../../src/files/lineAppender.js';
 import { linesFrom } from '../../src/files/lines.js';
 import { READ_NO_LINK } from '../../src/files/plainFile.js';
@@ -25,7 +25,6 @@ export class AcceptedFiles {
   readonly #lines = new LineAppender({ isShared: true });
   #descriptor: number | null = null;
   #beganWithBytes = 0;
-  /** How far each file was read, in bytes. */
   #read: ReadonlyMap<string, number> = new Map();
 
   /** @param folder made with the first line */
@@ -33,10 +32,7 @@ export class AcceptedFiles {
     this.#folder = folder;
   }
 
-  /**
-   * @param lines each with its line end
-   * @throws the file system's error; then some of them may be there
-   */
+  /** @param lines each with its line end @throws the file system's error; then some of them may be there */
   append(lines: string): void {
     try {
       // A bridge removes old files, and an operator may remove all of them.
@@ -49,11 +45,7 @@ export class AcceptedFiles {
     }
   }
 
-  /**
-   * Begins a new file and removes the oldest ones.
-   * @param lines one for each open message
-   * @throws the file system's error
-   */
+  /** Begins a new file with the open messages, and removes the oldest ones. @throws the file system's error */
   async begin(lines: string): Promise<void> {
     const names = this.#names();
     const newest = names.at(-1);
@@ -69,10 +61,7 @@ export class AcceptedFiles {
     return this.#descriptor !== null && fstatSync(this.#descriptor).size - this.#beganWithBytes > FULL_BYTES;
   }
 
-  /**
-   * @returns the whole lines that were not read before, oldest first
-   * @throws the file system's error
-   */
+  /** @returns the whole lines that were not read before, oldest first @throws the file system's error */
   async unread(): Promise<string[]> {
     const lines: string[] = [];
     const read = new Map<string, number>();
@@ -110,7 +99,6 @@ export class AcceptedFiles {
     this.#lines.use(path, this.#descriptor);
   }
 
-  /** @returns the names of the files, the oldest first */
   #names(): string[] {
     const names = namesIn(this.#folder).filter((name) => NAME.test(name));
     return names.sort((one, other) => numberOf(one) - numberOf(other));

@@ -29,7 +29,6 @@ export interface Origin {
   readonly bot: string | null;
 }
 
-/** A message that was accepted and is not known to have its end. */
 export interface OpenMessage extends Origin {
   /** As at its acceptance, without its text. */
   readonly session: AgentSession;

@@ -89,10 +89,7 @@ export class AcceptedMessages {
     return [...this.#open.values()];
   }
 
-  /**
-   * Begins a new file from time to time, with the messages that are open. Only for the bridge. Never throws.
-   * @param present those that the store has now
-   */
+  /** Begins a new file now and then, with the open messages among those that the store has. Only for the bridge. Never throws. */
   async beginAgain(present: readonly OpenMessage[]): Promise<void> {
     const now = this.#parts.clock.now();
     const isDue = this.#begunAt === null || Math.abs(now - this.#begunAt) >= BEGIN_AGAIN_MS;

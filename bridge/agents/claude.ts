@@ -14,16 +14,10 @@ import type { Agent } from './program/contract.js';
 import { endedRun, failedToStart } from './program/notStarted.js';
 import { startProgram } from './program/startProgram.js';
 
-/**
- * Rules that allow a whole tool are intended; without this, the SDK's warning about them would be in every final message to a
- * chat.
- */
+/** Rules that allow a whole tool are intended; the SDK's warning about them would be in every final message to a chat. */
 const NO_SDK_WARNING = '--disable-warning=CLAUDE_SDK_CAN_USE_TOOL_SHADOWED';
 
-/**
- * @param sdk the required package
- * @returns the agent; each run checks again whether the package is installed
- */
+/** @returns the agent; each run checks again whether the package `sdk` is installed */
 export function createClaudeAgent(options: ClaudeOptions, clock: Clock = systemClock, sdk = SDK_PACKAGE): Agent {
   return {
     kind: 'claude',

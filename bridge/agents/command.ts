@@ -1,12 +1,9 @@
-/**
- * The agent `command`: any program. Its options say how to call it and how to read its output; its login and permissions are
- * its own business.
- */
+/** The agent `command`: any program. Its options say how to call it and how to read its output; its login is its own business. */
 import { randomUUID } from 'node:crypto';
 import { Newest } from '../../src/newest.js';
 import { type Clock, systemClock } from '../../src/time.js';
 import { checkCommand } from './command/check.js';
-import { CodexDialect, type Totals } from './command/codex.js';
+import { codex, type Totals } from './command/codex.js';
 import { GeminiDialect } from './command/gemini.js';
 import { plainText } from './command/plainText.js';
 import { CONVERSATION, type CommandOptions, type Output, PROMPT } from './command/settings.js';
@@ -21,7 +18,7 @@ const MOST_THREADS = 10_000;
 const DIALECTS: Readonly<Record<Output, (request: AgentRequest, clock: Clock, totals: Totals) => Dialect>> = {
   text: ({ redact }, clock) => plainText(clock, redact),
   json_lines: () => PROTOCOL,
-  codex: ({ conversationId }, _, totals) => new CodexDialect({ isResumed: conversationId !== null, totals }),
+  codex,
   gemini: () => new GeminiDialect(),
 };
 
@@ -39,11 +36,7 @@ export function createCommandAgent(options: CommandOptions, clock: Clock = syste
   };
 }
 
-/**
- * @param newId makes the id of a new conversation
- * @returns the program, its standard input, and the conversation that it is to begin or continue: null if it has none, or
- *   chooses it itself
- */
+/** @returns also the conversation that it is to begin or continue: null if it has none, or chooses it itself */
 export function commandLine(options: CommandOptions, request: AgentRequest, newId: () => string) {
   const goesOn = options.resume !== undefined && request.conversationId !== null;
   const words = goesOn ? (options.resume ?? []) : options.command;

@@ -27,10 +27,7 @@ function maker<Options>(schema: z.ZodType<Options>, make: (options: Options, bas
   };
 }
 
-/**
- * @returns the agent of each project, by the project's key
- * @throws UsageError naming every project whose agent is unknown or wrongly configured
- */
+/** @throws UsageError naming every project whose agent is unknown or wrongly configured */
 export function createAgents(projects: Iterable<Project>): Map<string, Agent> {
   const agents = new Map<string, Agent>();
   const faults = new Faults(createRedactor([]));

@@ -8,8 +8,7 @@
  */
 import { basename } from 'node:path';
 import * as z from 'zod';
-import { errorCode } from '../../src/errno.js';
-import { describeError, UsageError } from '../../src/errors.js';
+import { describeError, errorCode, UsageError } from '../../src/errors.js';
 import { readPlainFileSync } from '../../src/files/plainFile.js';
 import { OUTCOMES, WAIT_KINDS } from '../../src/journal/schema.js';
 import { FAILURE_CAUSES } from './failures/causes.js';
@@ -77,7 +76,6 @@ const simpleStep = [
   z.strictObject({ do: z.literal('huge_line'), bytes: count }),
   z.strictObject({ do: z.literal('write_file'), path: text.min(1), text }),
   z.strictObject({ do: z.literal('ignore_sigterm') }),
-  /** Silence for ever. */
   z.strictObject({ do: z.literal('silence') }),
   z.strictObject({ do: z.literal('crash'), signal: z.enum(['SIGKILL', 'SIGSEGV', 'SIGABRT', 'SIGTERM']) }),
   z.strictObject({ do: z.literal('exit'), code: z.int().min(0).max(255), stderr: text.exactOptional() }),
@@ -109,11 +107,7 @@ export type ScenarioCall = z.infer<typeof callSchema>;
 export type Step = z.infer<typeof stepSchema>;
 export type ScenarioFile = z.infer<typeof fileSchema>;
 
-/**
- * @param path a scenario file
- * @throws UsageError with every fault of the file in one message. It names the file without its folders, because a chat may
- *   read it
- */
+/** @throws UsageError with every fault, and the file's name without its folders, because a chat may read it */
 export function readScenarioFile(path: string): ScenarioFile {
   const name = basename(path);
   let value: unknown;
@@ -128,7 +122,6 @@ export function readScenarioFile(path: string): ScenarioFile {
   throw new UsageError(`the scenario ${name} cannot be played: ${faults.join('; ')}`);
 }
 
-/** @returns the index of the scenario to play; null for the default one */
 export function chooseScenario(file: ScenarioFile, message: string, attempt: number): number | null {
   const place = file.scenarios.findIndex(({ when }) => {
     const rightMessage = when?.message === undefined || new RegExp(when.message, 'iu').test(message);

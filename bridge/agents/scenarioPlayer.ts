@@ -30,21 +30,16 @@ export class ScenarioPlayer {
   #ignoresSigterm = false;
   #index = 1;
 
-  /**
-   * @param words the values of the template variables
-   * @param onEnd called before this process exits, or kills itself with a signal
-   */
+  /** @param onEnd called before this process exits, or kills itself with a signal */
   constructor(words: Words, onEnd: () => void) {
     this.#words = words;
     this.#onEnd = onEnd;
   }
 
-  /** SIGTERM has arrived. */
   onSigterm(): void {
     if (!this.#ignoresSigterm) this.exit(SIGTERM_EXIT_CODE);
   }
 
-  /** Ends this process. */
   exit(code: number): never {
     this.#onEnd();
     process.exit(code);

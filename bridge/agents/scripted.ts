@@ -11,10 +11,7 @@ import { endedRun, failedToStart } from './program/notStarted.js';
 import { startProgram } from './program/startProgram.js';
 import { chooseScenario, readScenarioFile } from './scenario.js';
 
-/**
- * @param scenario path of a scenario file, which is read again for each run; without one, the default scenario is played
- * @param baseFolder the base of a relative path
- */
+/** @param scenario path of a scenario file, read again for each run; without one, the default scenario is played */
 export function createScriptedAgent(scenario?: string, baseFolder = '.', clock: Clock = systemClock): Agent {
   const path = scenario === undefined ? null : resolve(baseFolder, scenario);
   return {

@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto';
 import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { nullIfAbsent } from '../../src/errno.js';
+import { nullIfAbsent } from '../../src/errors.js';
 import { contentDigest } from '../../src/journal/digest.js';
 import { systemClock } from '../../src/time.js';
 import type { ScenarioFile, Step } from './scenario.js';
@@ -24,7 +24,6 @@ const SAFE_NAME = /^[A-Za-z0-9_-]{1,100}$/;
 /** The memory of a conversation, so that "turn 3 of this conversation" can be proven. */
 interface Conversation {
   readonly conversation_id: string;
-  /** The runs that took part, in order. */
   readonly turns: readonly { readonly session: string; readonly run: string }[];
 }
 
@@ -61,10 +60,7 @@ function firstLine(prompt: string): string {
   return rest.length === 0 ? first : `${first.trimEnd()} […]`;
 }
 
-/**
- * Adds a turn. Only one run at a time may work in a directory; the lanes ensure that.
- * @returns the turn's number, from 1; an unknown conversation begins under its id
- */
+/** Only one run at a time may work in a directory; the lanes ensure that. @returns the turn's number, from 1 */
 function addTurn(conversationId: string, session: string, run: string): number {
   const folder = environment.SCRIPTED_STATE ?? FOLDER;
   const path = join(folder, `${SAFE_NAME.test(conversationId) ? conversationId : contentDigest(conversationId)}.json`);

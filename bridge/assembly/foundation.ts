@@ -30,10 +30,7 @@ export interface Foundation {
   readonly logPath: string | null;
 }
 
-/**
- * @param logFile its name in the logs folder; null writes to the terminal alone
- * @throws UsageError if there is a log file and the folder cannot be created, or was never writable
- */
+/** @param logFile null writes to the terminal alone @throws UsageError if it cannot be created, or was never writable */
 export function layFoundation(settings: Settings, logStream: TerminalStream, logFile: string | null): Foundation {
   const { logsFolder, retention } = settings;
   const refused = logFile === null ? null : prepareLogsFolder(logsFolder);
@@ -61,12 +58,10 @@ export function buildEvents({ settings, redact, clock, logger }: Foundation, sto
   return new DurableEvents({ file, owed: store.owedEvents, logsFolder, redact, clock, logger });
 }
 
-/** @returns the path of the live file of critical events */
 export function eventsFileOf({ logsFolder }: Settings): string {
   return join(logsFolder, 'critical_events.jsonl');
 }
 
-/** @returns where the daily reviews are */
 export function reviewsFolderOf({ logsFolder }: Settings): string {
   return join(logsFolder, 'daydream');
 }

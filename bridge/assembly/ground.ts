@@ -12,11 +12,7 @@ import type { Foundation } from './foundation.js';
 export type Ground = Awaited<ReturnType<typeof takeGround>>;
 export type BridgeStores = Awaited<ReturnType<typeof openStores>>;
 
-/**
- * @param stopping ends the wait for an unreachable Redis
- * @throws UsageError if a living bridge has the host id or owns the logs folder
- * @throws UnreachableError if no Redis is available
- */
+/** @throws UsageError if a living bridge has the host id or owns the logs folder; UnreachableError if no Redis is available */
 export async function takeGround({ here, clock, logger, settings, outage }: Foundation, stopping: AbortSignal) {
   const { logsFolder, redisUrl } = settings;
   const only = new OnlyBridge({ here, clock, logger, logsFolder, redisUrl, stopping });
@@ -34,11 +30,7 @@ export async function takeGround({ here, clock, logger, settings, outage }: Foun
   return { only, redis, connections, close };
 }
 
-/**
- * The intake has its own store on the connection of the jobs: Redis answers the commands of one connection in order, and a
- * burst of messages must not delay the runs' own commands.
- * @throws UsageError if another bridge has the host id in this Redis
- */
+/** The intake has its own connection: a burst of messages must not delay the runs. @throws UsageError if the host id is taken */
 export async function openStores({ settings, clock, logger }: Foundation, { connections, only }: Ground) {
   const { host, logsFolder } = settings;
   const logsId = await ensureLogsFolderId(logsFolder, clock);

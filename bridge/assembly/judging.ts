@@ -7,10 +7,7 @@ import type { AgentSession } from '../../src/jobs/model.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Foundation } from './foundation.js';
 
-/**
- * @param gaps after which clocks restart
- * @returns the parts that a judge needs; the rules are those of this process's own settings
- */
+/** @param gaps after which clocks restart; the rules are those of this process's own settings */
 export function judgeContext(
   { settings, clock, logger, here }: Foundation,
   store: Store,

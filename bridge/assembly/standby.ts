@@ -28,11 +28,7 @@ import { buildWatchdog } from './watchdog.js';
 
 const LOG_FILE = 'watchdog.log';
 
-/**
- * @param source read again for every setting that may be reloaded
- * @param stopping ends the wait for an unreachable Redis
- * @throws UnreachableError if there is no Redis
- */
+/** @param stopping ends the wait for an unreachable Redis @throws UnreachableError if there is none */
 export async function assembleStandby(
   source: ConfigSource,
   { logStream, surroundings }: Pick<BridgeStreams, 'logStream' | 'surroundings'>,
@@ -65,10 +61,7 @@ export async function assembleStandby(
   };
 }
 
-/**
- * @returns two ways of looking once; each leaves nothing open
- * @throws UnreachableError if there is no Redis
- */
+/** @returns two ways of looking once; each leaves nothing open @throws UnreachableError if there is no Redis */
 export async function assembleLook(settings: Settings, logStream: TerminalStream) {
   const foundation = layFoundation(settings, logStream, LOG_FILE);
   const stores = await openStores(foundation, null);

@@ -6,10 +6,7 @@ import { LifeSign } from '../health/lifeSign.js';
 import { LoopBeat, StallGuard } from '../health/stallGuard.js';
 import type { Foundation } from './foundation.js';
 
-/**
- * @param isRequired whether the process must not run without serving its health if that is configured
- * @returns services to be started first and stopped last
- */
+/** @param isRequired whether the process must not run without serving its health if that is configured */
 export function buildVitals(foundation: Foundation, given: readonly Gauge[], isRequired: boolean): Service[] {
   const { settings, clock, logger, here, logStream, logPath: logFile } = foundation;
   const { logsFolder, containerDiesWhole, health, timings } = settings;

@@ -58,7 +58,6 @@ export interface WatchdogSurroundings {
   readonly stopping: AbortSignal;
   /** Whether the outside may be pinged that all is well; always, if missing. */
   readonly isPingDue?: () => Promise<boolean>;
-  /** Called when this process begins to act. */
   readonly onActing?: (() => void) | undefined;
 }
 

@@ -24,11 +24,7 @@ export interface FirstWord {
 
 /** A chat that shows people the reason why their messages wait. */
 export interface WaitingChat extends Chat {
-  /**
-   * Shows without a sound, where the session's progress will be shown, what it waits for. The run that begins replaces it.
-   * @param session pending
-   * @returns false if it should be tried again later
-   */
+  /** Shows without a sound what a pending session waits for. @returns false if it should be tried again later */
   showWaiting(session: AgentSession, text: string, word: FirstWord): Promise<boolean>;
 }
 
@@ -52,11 +48,7 @@ export class ChatRouter implements WaitingChat {
     this.#telegram = telegram;
   }
 
-  /**
-   * The journal is on the disk before a person reads the answer: if Redis loses its last second with its host, the answer must
-   * still be known. A disk that is too slow for that holds no answer back.
-   * @throws ConflictError if nothing is stored for it now: it may be stored again a moment later, for either chat
-   */
+  /** The journal is on the disk first: Redis may lose its last second. @throws ConflictError if nothing is stored for it now */
   async deliver(sessionId: string): Promise<DeliveryState> {
     const isRepeated = this.#base.worklogs.isEndExpected(sessionId);
     // Not read if no chat needs it: the read costs as much as a tenth of a message's whole work.
@@ -77,10 +69,7 @@ export class ChatRouter implements WaitingChat {
     return entry !== null && entry !== 'unreadable' && entry.progress_message_id !== null;
   }
 
-  /**
-   * Every end comes with a final message, whichever process stored it. Only the host of its runs has a worklog of the session; a
-   * run that ended here has written the end itself.
-   */
+  /** Every end comes with a final message. Only the host of its runs has a worklog of the session; a run writes its own end. */
   #repeatEnd({ session_id, status }: AgentSession): void {
     if (status === 'pending' || status === 'active') return;
     const { worklogs, logger } = this.#base;

@@ -1,7 +1,4 @@
-/**
- * Every chat's report of a final message: for how long it was waited for, a log line when its delivery has ended, and a critical
- * event if it did not arrive.
- */
+/** Every chat's report of a final message: the wait for it, a log line at its end, a critical event if it did not arrive. */
 
 import { noticeEvent } from '../../monitoring/events/notice.js';
 import { agentOf } from '../../monitoring/incident/texts/incidentEvents.js';
@@ -13,10 +10,7 @@ import type { ChatFoundation } from './foundation.js';
 
 const NAMES = { answer: 'answer', failure: 'failure message', cancelled: 'word of the cancellation' } as const;
 
-/**
- * @param session null if the store has none
- * @returns how long a person waited for it, in milliseconds: a second attempt answers the first one's message. Null if unknown
- */
+/** @returns milliseconds, null if unknown: a second attempt answers the first one's message */
 export async function waitedMs(
   { records }: Store,
   entry: OutboxEntry,
@@ -29,10 +23,7 @@ export async function waitedMs(
   return Math.max(entry.created_at - (first?.created_at ?? createdAt) - clockMovedMs, 0);
 }
 
-/**
- * @param entry as stored: its state is `sent`, `unknown` or `given_up`
- * @param now epoch milliseconds
- */
+/** @param entry as stored: its state is `sent`, `unknown` or `given_up` */
 export function logDelivery(logger: Logger, entry: OutboxEntry, now: number): void {
   const { session_id, kind, state, chat_id, tries, last_error: reason } = entry;
   const took_ms = Math.max(now - entry.created_at, 0);

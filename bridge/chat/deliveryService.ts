@@ -1,7 +1,4 @@
-/**
- * Delivers every final message that is due to its chat: when notified of one, and when a waiting one is due. A crash loses
- * nothing, because due messages are in Redis.
- */
+/** Delivers every final message that is due. They are in Redis, so a crash loses none. */
 
 import { describeError } from '../../src/errors.js';
 import type { OutboxEntry } from '../../src/jobs/model.js';
@@ -71,11 +68,7 @@ export class DeliveryService implements Service {
     this.#lookAgainIn(0);
   }
 
-  /**
-   * Looks once for due messages; after a start also for those that a dead process was about to send.
-   * @returns how many final messages were tried
-   * @throws ioredis' error if Redis is unreachable
-   */
+  /** After a start also those that a dead process was about to send. @returns how many were tried @throws ioredis' error */
   async runOnce(): Promise<number> {
     const { store, clock } = this.#base;
     const stored = [...(await this.#boundByNobody()), ...(await store.records.dueOutbox(clock.now())).due];

@@ -11,7 +11,6 @@ export interface ChatFoundation {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly redact: Redact;
-  /** The identity of this process. */
   readonly here: ProcessIdentity;
   readonly events: EventLog;
 }

@@ -5,7 +5,6 @@ import { cutText } from '../../src/log/shorten.js';
 import { withoutInvisible } from '../../src/log/visibleText.js';
 import { clockTime, describeDuration, SECOND } from '../../src/time.js';
 
-/** The present activity of an agent. */
 export interface Activity {
   /** The call in flight in a few words, `Bash: npm test`; null between calls. */
   readonly tool: string | null;
@@ -13,7 +12,6 @@ export interface Activity {
   readonly note: string | null;
   /** Null without a list of tasks, and if every one is settled. */
   readonly step: Step | null;
-  /** Calls of this run so far. */
   readonly calls: number;
   /** Start of this activity, in milliseconds on the monotonic clock: people read how long it has lasted. */
   readonly startedAt: number;
@@ -23,19 +21,13 @@ export interface Activity {
   readonly quietSince?: number | null;
 }
 
-/**
- * Shows people that work continues. Nothing here blocks a run or makes it fail: a display that fails is dropped. One view serves
- * many sessions.
- */
+/** Shows people that work continues. A display that fails is dropped; no run waits for it. One view serves many sessions. */
 export interface ProgressView {
   /** A run begins. Called again for the next run of the same session. */
   begin(session: AgentSession): void;
   /** Remembers the newest activity; shown when its turn comes. */
   update(sessionId: string, activity: Activity): void;
-  /**
-   * The run has ended: nothing more is shown. Await it before storing the final message, so that the record knows the progress
-   * message and no late line overwrites the last one. Bounded to a few seconds; never throws.
-   */
+  /** The run has ended. Awaited before the final message is stored, so that no late line overwrites the last one; never throws. */
   end(sessionId: string): Promise<void>;
   /** @returns the chat's message that shows the run's progress; null if there is none */
   messageOf(sessionId: string): string | null;
@@ -63,7 +55,6 @@ export function quietLine(activity: Activity): string | null {
   return since === null ? null : `No word from the model since ${since}.`;
 }
 
-/** @returns activity, step and silence in one line */
 export function statusLine(activity: Activity, now: number): string {
   const since = quietClock(activity);
   const quiet = since === null ? null : `no word from the model since ${since}`;

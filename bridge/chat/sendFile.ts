@@ -10,7 +10,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode, nullIfAbsent } from '../../src/errno.js';
+import { errorCode, nullIfAbsent } from '../../src/errors.js';
 import { replaceDurably, syncFolder } from '../../src/files/durableFile.js';
 import { LineAppender } from '../../src/files/lineAppender.js';
 import { linesFrom } from '../../src/files/lines.js';
@@ -36,12 +36,10 @@ const MAKE = APPEND | constants.O_CREAT | constants.O_EXCL;
 /** How much is kept of the last text read: enough to distinguish it from every other place. */
 const LAST_BYTES = 256;
 
-/** How far a file was read. */
 interface ReadFile {
   readonly bytes: number;
   /** The content just before that place: another file may have taken the name. */
   readonly last: Buffer;
-  /** The file is complete and fully read. */
   readonly isDone: boolean;
 }
 
@@ -67,22 +65,14 @@ export class SendFile {
     this.#fullBytes = fullBytes;
   }
 
-  /**
-   * @param line without a line end
-   * @returns when it is on the disk
-   * @throws the file system's error; then it may be there or not
-   */
+  /** @returns when the line is on the disk @throws the file system's error; then it may be there or not */
   append(line: string): Promise<void> {
     this.#next ??= this.#beginBatch();
     this.#next.lines.push(line);
     return this.#next.written;
   }
 
-  /**
-   * @returns the lines of all files that were not read before, oldest first; the last one may still be incomplete, and then
-   * comes with the next call
-   * @throws the file system's error
-   */
+  /** The oldest first; the last line may be incomplete, and then comes with the next call. @throws the file system's error */
   unread(): Promise<string[]> {
     const lines = this.#reading.then(() => this.#readNew());
     this.#reading = lines.catch(() => undefined);
@@ -172,7 +162,6 @@ export class SendFile {
     for (const name of names) await rm(join(this.#folder, name), { force: true });
   }
 
-  /** @returns the names of the files, the oldest first */
   async #names(): Promise<string[]> {
     const names = await readdir(this.#folder).catch(nullIfAbsent);
     return (names ?? []).filter((name) => NAME.test(name)).sort((one, other) => numberOf(one) - numberOf(other));
@@ -204,10 +193,7 @@ export class SendFile {
   }
 }
 
-/**
- * Adds the whole lines after the place up to which the file was read.
- * @returns how far it is read now
- */
+/** Adds the whole lines after the place up to which the file was read. @returns how far it is read now */
 async function readOn(file: FileHandle, before: ReadFile | undefined, lines: string[]) {
   let bytes = before?.bytes ?? 0;
   if (before?.last.equals(await bytesBefore(file, bytes)) === false) bytes = 0;

@@ -16,7 +16,6 @@ export interface FinalText {
   readonly accepted_at?: string;
 }
 
-/** An event in the sending of one part of a text. */
 export interface SendLine extends FinalText {
   readonly part: number;
   /** `not_sent`: the claim is withdrawn, nothing was sent. */
@@ -29,10 +28,7 @@ export interface SendLine extends FinalText {
 
 const DID: readonly string[] = ['sending', 'sent', 'not_sent'];
 
-/**
- * @param acceptedAt when its message was accepted, epoch milliseconds; null if that is unknown
- * @returns the name of an outbox entry's text
- */
+/** @param acceptedAt of its message, epoch ms; null if it is unknown */
 export function finalTextOf({ session_id, kind, text }: OutboxEntry, parts: number, acceptedAt: number | null) {
   const named = { sessionId: session_id, kind, digest: contentDigest(text), of: parts } satisfies FinalText;
   return acceptedAt === null ? named : ({ ...named, accepted_at: isoTime(acceptedAt) } satisfies FinalText);

@@ -41,10 +41,7 @@ export type Claim = 'ours' | 'elsewhere' | 'in_doubt';
 const SENT_WITHIN_MS = 2 * MINUTE;
 const MOST_SESSIONS = 10_000;
 const MOST_OWED = 1_000;
-/**
- * Refused lines are written again after this. A process that looks earlier, after a loss of the store, sends the same text
- * again.
- */
+/** Refused lines are written again after this. A process that looks earlier may send the same text again. */
 const OWED_AGAIN_MS = SECOND / 2;
 const FOLDER = 'sends';
 
@@ -75,10 +72,7 @@ export class SendMemory {
     return isNeedless ? Number.POSITIVE_INFINITY : partsOf(text, sent);
   }
 
-  /**
-   * @param acceptedAt of its message, epoch ms: what was sent before belongs to another message, unless it names this instant
-   * @returns which final text of the message is completely in its chat, by either attempt, the last one; null if there is none
-   */
+  /** @returns which final text of the message accepted then (epoch ms) is completely in its chat, the last one; null if none is */
   async lastSent(sessionId: string, acceptedAt: number): Promise<OutboxEntry['kind'] | null> {
     await this.#refresh();
     const named = isoTime(acceptedAt);
@@ -88,7 +82,6 @@ export class SendMemory {
     return sent.toSorted((one, other) => one.at - other.at).findLast((line) => isWhole(line, sent))?.kind ?? null;
   }
 
-  /** Before a part is sent. */
   async claim(text: FinalText, part: number): Promise<Claim> {
     const own = this.#lineOf(text, part, 'sending', randomUUID());
     await this.#add(own);
@@ -102,7 +95,6 @@ export class SendMemory {
     return earlier.some((line) => this.#isSending(line)) ? 'elsewhere' : 'in_doubt';
   }
 
-  /** The part was certainly not sent. */
   async withdraw(text: FinalText, part: number): Promise<void> {
     const own = this.#claims.get(text.sessionId);
     this.#claims.delete(text.sessionId);

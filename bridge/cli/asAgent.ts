@@ -1,10 +1,8 @@
-import { errorCode } from '../../src/errno.js';
-import { describeError, UsageError } from '../../src/errors.js';
+import { describeError, errorCode, UsageError } from '../../src/errors.js';
 import { runInForeground } from '../agents/program/foreground.js';
 import { confinementOf, homeOf, refuseOpen, refuseUserWithoutRights } from '../agents/program/isolation.js';
-import type { Command } from '../command/command.js';
+import { type Command, sayLines } from '../command/command.js';
 import { readOptions } from '../command/options.js';
-import { sayLines } from '../command/print.js';
 
 const SHELL = '/bin/sh';
 

@@ -6,9 +6,15 @@ import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/config/rules.js';
 import { counted } from '../../src/counted.js';
 import { UsageError } from '../../src/errors.js';
 import { instantOf } from '../../src/journal/normalise.js';
-import type { Command, CommandContext, ExitCode } from '../command/command.js';
+import {
+  type Command,
+  type CommandContext,
+  type ExitCode,
+  printJson,
+  printLines,
+  sayLines,
+} from '../command/command.js';
 import { describeThresholds, readOptions, readThresholds } from '../command/options.js';
-import { printJson, printLines, sayLines } from '../command/print.js';
 import { columnsOf, linesOf, renderTable } from '../command/table.js';
 import { clockLines, describeNext, type NamedLine } from './clockLines.js';
 

@@ -7,9 +7,15 @@ import { DEFAULT_ACTIONS } from '../../src/config/projects.js';
 import { counted } from '../../src/counted.js';
 import { UsageError } from '../../src/errors.js';
 import { describeDuration } from '../../src/time.js';
-import type { Command, CommandContext, ExitCode } from '../command/command.js';
+import {
+  type Command,
+  type CommandContext,
+  type ExitCode,
+  printJson,
+  printLines,
+  sayLines,
+} from '../command/command.js';
 import { describeThresholds, readOptionFile, readOptions, readThresholds } from '../command/options.js';
-import { printJson, printLines, sayLines } from '../command/print.js';
 import { columnsOf, linesOf, renderTable } from '../command/table.js';
 
 const LONGEST_LABELS_BYTES = 16 * 1024 * 1024;

@@ -48,13 +48,11 @@ examples:
   },
 };
 
-/** @returns when the signal has aborted */
 export function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-/** @returns the stream, marked as not read by a person */
 function asJson(stream: TerminalStream): TerminalStream {
   return { isTTY: false, write: (text) => stream.write(text), on: (event, listener) => stream.on(event, listener) };
 }

@@ -1,9 +1,8 @@
 import { CANCELLED_TEXT } from '../../monitoring/incident/texts/chatTexts.js';
 import { UsageError } from '../../src/errors.js';
 import { withStore } from '../assembly/withStore.js';
-import type { Command, ExitCode } from '../command/command.js';
+import { type Command, type ExitCode, printJson, printLines } from '../command/command.js';
 import { readOptions } from '../command/options.js';
-import { printJson, printLines } from '../command/print.js';
 import { readSessionId, sessionOf } from './session.js';
 import { isOfTerminal } from './sessionMemory.js';
 

@@ -6,13 +6,9 @@ import { subAgent } from '../../monitoring/verdict/clocks/plainName.js';
 import type { ConsideredWait } from '../../src/jobs/findings.js';
 import { clockTime, describeDuration } from '../../src/time.js';
 
-/** A name and a text. */
 export type NamedLine = readonly [name: string, text: string];
 
-/**
- * @param assessment of a session that owes work; any other has no lines
- * @returns a line for each clock and each wait, the main agent's first
- */
+/** @returns a line for each clock and each wait, the main agent's first; none if the session owes no work */
 export function clockLines({ agents, clock }: Pick<Assessment, 'agents' | 'clock'>): NamedLine[] {
   if (agents.length === 0) return [];
   const worked: NamedLine = ['worked', `for ${describeDuration(clock.owed_ms)}, waits for people not counted`];
@@ -20,11 +16,7 @@ export function clockLines({ agents, clock }: Pick<Assessment, 'agents' | 'clock
   return [...(each[0] ?? []), worked, ...each.slice(1).flat()];
 }
 
-/**
- * @param at the next deadline, UTC epoch milliseconds; null if there is none
- * @param now null if the deadline's distance is of no interest
- * @returns what can become true next, and when
- */
+/** @param at the next deadline, UTC epoch milliseconds @param now null if its distance is of no interest */
 export function describeNext(
   { next_rule: rule }: Pick<Assessment, 'next_rule'>,
   at: number | null,
@@ -48,7 +40,6 @@ function silenceLine({ agent, silence_ms, counted_from, failing_batches, waits }
   return ['clock', `${who}${silence}${failures}`];
 }
 
-/** @returns since when, if a person is awaited */
 function personAwaited(waits: readonly ConsideredWait[]): string | null {
   const human = waits.filter(({ kind, excuses }) => excuses && (kind === 'permission' || kind === 'user'));
   const [first] = human.map(({ since }) => Date.parse(since)).sort((left, right) => left - right);

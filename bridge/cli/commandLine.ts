@@ -10,10 +10,16 @@ import { readProcessIdentity } from '../../src/host/identity.js';
 import { createRedactor, ownSecretsIn, type Redact, redactJsonLine } from '../../src/log/redact.js';
 import { visible } from '../../src/log/visibleText.js';
 import { systemClock } from '../../src/time.js';
-import type { Command, CommandContext, CommandIo, ExitCode } from '../command/command.js';
+import {
+  type Command,
+  type CommandContext,
+  type CommandIo,
+  type ExitCode,
+  printLines,
+  sayEach,
+  sayLines,
+} from '../command/command.js';
 import { startDetached } from '../command/detached.js';
-import { currentDirectory } from '../command/directory.js';
-import { printLines, sayEach, sayLines } from '../command/print.js';
 import { programRunner } from '../command/runProgram.js';
 import { ServiceSignals, type SignalHandlers } from '../command/serviceSignals.js';
 import { helpOfWord } from '../command/wordHelp.js';
@@ -48,10 +54,6 @@ export async function runCommandLine(dispatch: Dispatch): Promise<void> {
   process.exit();
 }
 
-/**
- * Runs a command, or prints its help.
- * @throws as the command
- */
 export async function runCommand(
   command: Command,
   args: readonly string[],
@@ -174,5 +176,14 @@ class ProcessContext implements CommandContext {
   #presentable(text: string): string {
     const body = text.replace(/\n$/, '');
     return `${visible(redactJsonLine(this.redact, body))}${text.slice(body.length)}`;
+  }
+}
+
+/** @throws UsageError if it was deleted */
+function currentDirectory(): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    throw new UsageError('the current directory was deleted; change to another one and repeat the command', { cause });
   }
 }

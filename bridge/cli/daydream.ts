@@ -2,9 +2,8 @@ import { DailyReview } from '../../monitoring/daydream/daydream.js';
 import { DayZone } from '../../monitoring/daydream/dayZone.js';
 import { systemClock } from '../../src/time.js';
 import { eventsFileOf, reviewsFolderOf } from '../assembly/foundation.js';
-import type { Command } from '../command/command.js';
+import { type Command, printJson, printLines, sayLines } from '../command/command.js';
 import { readOptions } from '../command/options.js';
-import { printJson, printLines, sayLines } from '../command/print.js';
 
 export const command: Command = {
   help: `usage: watchkeeper daydream [--date DAY] [--json]

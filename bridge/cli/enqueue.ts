@@ -3,9 +3,8 @@ import { ulid } from '../../src/ids.js';
 import { systemClock } from '../../src/time.js';
 import { AcceptedMessages } from '../accepted/acceptedMessages.js';
 import { withStore } from '../assembly/withStore.js';
-import type { Command, ExitCode } from '../command/command.js';
+import { type Command, type ExitCode, printJson, printLines } from '../command/command.js';
 import { readOptions, requireText } from '../command/options.js';
-import { printJson, printLines } from '../command/print.js';
 import { readText } from '../command/standardInput.js';
 import { acceptForOthers, LONGEST_MESSAGE, MessageAcceptor } from '../intake/acceptMessage.js';
 

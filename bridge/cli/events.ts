@@ -9,12 +9,17 @@ import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { Newest } from '../../src/newest.js';
 import { systemClock } from '../../src/time.js';
 import { eventsFileOf } from '../assembly/foundation.js';
-import type { Command, CommandContext, ExitCode } from '../command/command.js';
+import {
+  type Command,
+  type CommandContext,
+  type ExitCode,
+  printJson,
+  printLines,
+  sayLines,
+} from '../command/command.js';
 import { readOptions } from '../command/options.js';
-import { printJson, printLines, sayLines } from '../command/print.js';
 import { fitted } from '../command/table.js';
 
-/** The consumer if no name is given. */
 const DEFAULT_CONSUMER = 'reader';
 
 export const command: Command = {

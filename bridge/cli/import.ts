@@ -3,9 +3,8 @@ import { UsageError } from '../../src/errors.js';
 import { describeFileTrouble } from '../../src/files/plainFile.js';
 import { type ImportSummary, importTranscript } from '../../src/transcripts/importTranscript.js';
 import { LineFile } from '../../src/transcripts/lineFile.js';
-import type { Command, CommandContext, ExitCode } from '../command/command.js';
+import { type Command, type CommandContext, type ExitCode, printJson, printLines } from '../command/command.js';
 import { readOptions } from '../command/options.js';
-import { printJson, printLines } from '../command/print.js';
 
 export const command: Command = {
   help: `usage: watchkeeper import FILE [--out FILE] [--json]

@@ -5,9 +5,8 @@ import type { AgentSession } from '../../src/jobs/model.js';
 import type { Records } from '../../src/jobs/records.js';
 import { isoTime } from '../../src/time.js';
 import { withStore } from '../assembly/withStore.js';
-import type { Command, ExitCode } from '../command/command.js';
+import { type Command, type ExitCode, printJson, printLines } from '../command/command.js';
 import { readOptions } from '../command/options.js';
-import { printJson, printLines } from '../command/print.js';
 import { columnsOf, renderTable } from '../command/table.js';
 
 const CLOSED_SHOWN = 20;
@@ -65,12 +64,7 @@ export function openStep({ step }: Incident, revival: AgentSession | null): stri
   return revival.status === 'pending' ? `${step}: the second attempt waits` : step;
 }
 
-/**
- * Earlier versions called an incident recovered at the first successful call of its second attempt, so its chat may never have
- * got an answer.
- * @param revival the second attempt, null if there is none or its record is gone
- * @returns how it ended after its incident was closed as recovered, as a clause; null if that adds nothing
- */
+/** Earlier versions called an incident recovered at the second attempt's first successful call. @returns how it ended later */
 export function laterEnd({ outcome }: Incident, revival: AgentSession | null): string | null {
   if (outcome !== 'recovered' || revival === null) return null;
   if (revival.status === 'cancelled') return 'the second attempt was cancelled later, without an answer';

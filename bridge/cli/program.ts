@@ -1,8 +1,7 @@
 /** The command line, with all its commands. */
 import { didYouMean } from '../../src/config/didYouMean.js';
 import { UsageError } from '../../src/errors.js';
-import type { Command, CommandContext, ExitCode } from '../command/command.js';
-import { printLines, sayLines } from '../command/print.js';
+import { type Command, type CommandContext, type ExitCode, printLines, sayLines } from '../command/command.js';
 import { helpOfWord } from '../command/wordHelp.js';
 import { runCommand, runCommandLine } from './commandLine.js';
 import { COMMANDS } from './commands.js';

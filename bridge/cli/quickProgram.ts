@@ -1,11 +1,8 @@
-/**
- * Most commands, as a program of their own: agents and people wait for them, and a program with all libraries of the bridge takes a
- * quarter longer to load.
- */
+/** Most commands, as a program of their own: with all libraries of the bridge it would take a quarter longer to load. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/host/program.js';
-import { printLines } from '../command/print.js';
+import { printLines } from '../command/command.js';
 import { runCommand, runCommandLine } from './commandLine.js';
 import { QUICK_COMMANDS } from './quickCommands.js';
 import { QUICK_NAMES, VERSION_WORDS } from './quickNames.js';

@@ -3,9 +3,8 @@ import type { ReloadAnswer } from '../../src/jobs/reloads.js';
 import type { Store } from '../../src/jobs/store.js';
 import { type Clock, describeDuration, SECOND } from '../../src/time.js';
 import { withStore } from '../assembly/withStore.js';
-import type { Command, ExitCode } from '../command/command.js';
+import { type Command, type ExitCode, printJson, printLines } from '../command/command.js';
 import { readOptions } from '../command/options.js';
-import { printJson, printLines } from '../command/print.js';
 
 const ANSWERED_WITHIN_MS = 15 * SECOND;
 const LOOK_EVERY_MS = SECOND / 10;

@@ -1,4 +1,4 @@
-import { damageLines } from '../../memory/condition/words.js';
+import { damageLines, isInterrupted } from '../../memory/condition/words.js';
 import { purposeOf } from '../../memory/observed/purpose.js';
 import { memoryLines, type Shown } from '../../memory/show/shown.js';
 import { axesLine, stuckLines } from '../../memory/show/status.js';
@@ -16,9 +16,15 @@ import { describeDuration, isoTime, systemClock } from '../../src/time.js';
 import type { Foundation } from '../assembly/foundation.js';
 import { judgeContext, recordedGaps } from '../assembly/judging.js';
 import { withStore } from '../assembly/withStore.js';
-import type { Command, CommandContext, ExitCode } from '../command/command.js';
+import {
+  type Command,
+  type CommandContext,
+  type ExitCode,
+  printJson,
+  printLines,
+  sayEach,
+} from '../command/command.js';
 import { describeThresholds, readOptions } from '../command/options.js';
-import { printJson, printLines, sayEach } from '../command/print.js';
 import { paragraph } from '../command/table.js';
 import { clockLines, describeNext } from './clockLines.js';
 import { revivalsOf } from './incidents.js';
@@ -27,7 +33,6 @@ import { deliveryWords, describeIncident, endWordsOf, incidentOf, waitLines, why
 
 const NAME_WIDTH = 14;
 
-/** A name, and the lines of a text. */
 type NamedLines = readonly [name: string, ...text: string[]];
 
 export const command: Command = {
@@ -57,7 +62,7 @@ file apply. The line "judged by" names the source.
            nothing is or was wrong. Agents may have written "untrusted_end"
            and "calls"
 
-exit code: 0 healthy or ended well, 1 unhealthy, stuck, crashed or failed,
+exit code: 0 healthy or ended well, 1 unhealthy, stuck, crashed, cut off or failed,
 2 no such session, 3 Redis is unreachable
 
 example:
@@ -151,7 +156,7 @@ function printTerminals(sessionId: string, shown: Shown, asJson: boolean, contex
       context.io,
       lines.flatMap((line) => renderLine(line, context)),
     );
-  return condition.stuck !== null || condition.agent === 'crashed' || condition.end === 'failed' ? 1 : 0;
+  return condition.stuck !== null || isInterrupted(condition) || condition.end === 'failed' ? 1 : 0;
 }
 
 /** @throws UsageError if it is missing, or no id */
@@ -174,7 +179,6 @@ function renderLine([name, ...texts]: NamedLines, { io, redact }: CommandContext
 }
 
 interface JudgedBy extends ProjectRules {
-  /** `bridge`: the rules that the session's bridge publishes. */
   readonly source: 'bridge' | 'own_configuration';
 }
 

@@ -1,21 +1,17 @@
 /** The memory of a session, for the commands that show sessions: those of the bridge, and those of the user's terminals. */
 import { Places } from '../../memory/home/places.js';
+import { takePublished } from '../../memory/programs/takePublished.js';
 import { Memory } from '../../memory/sessions/memory.js';
 import { terminalFolder } from '../../memory/sessions/terminalMemory.js';
 import { type Shown, showSession } from '../../memory/show/shown.js';
 import { judge } from '../../monitoring/terminals/judge.js';
 import { WatchkeeperError } from '../../src/errors.js';
 import { systemClock } from '../../src/time.js';
-import type { CommandContext } from '../command/command.js';
-import { sayEach } from '../command/print.js';
+import { type CommandContext, sayEach } from '../command/command.js';
 
 type Caller = Pick<CommandContext, 'surroundings' | 'redact'>;
 
-/**
- * @param folder a home, or the logs folder of a bridge
- * @returns null if the session has no worklog there
- * @throws UnreachableError, UsageError if the memory cannot be read
- */
+/** @returns null if the session has no worklog in this home or logs folder @throws UnreachableError, UsageError */
 export async function shownIn(folder: string, sessionId: string, caller: Caller): Promise<Shown | null> {
   if (new Places(folder).findSession(sessionId) === null) return null;
   const memory = memoryIn(folder, caller);
@@ -23,19 +19,13 @@ export async function shownIn(folder: string, sessionId: string, caller: Caller)
   return session === null ? null : showSession(memory, session, judge);
 }
 
-/**
- * @returns null if no session of a terminal has this id
- * @throws UnreachableError, UsageError if there is one that cannot be read
- */
+/** @returns null if no session of a terminal has this id @throws as {@link shownIn} */
 export async function shownInTerminals(sessionId: string, context: CommandContext): Promise<Shown | null> {
   if (!isOfTerminal(sessionId, context)) return null;
   return shownIn(terminalFolder(context.surroundings), sessionId, context);
 }
 
-/**
- * A home that cannot be used hides no session of the bridge: it is said, and nothing else happens.
- * @returns whether a session of a terminal has this id
- */
+/** Whether a session of a terminal has this id. A home that cannot be used hides no session of the bridge: it is said. */
 export function isOfTerminal(sessionId: string, { surroundings, io }: CommandContext): boolean {
   try {
     const places = new Places(terminalFolder(surroundings));
@@ -50,5 +40,7 @@ export function isOfTerminal(sessionId: string, { surroundings, io }: CommandCon
 
 /** @throws UnreachableError, UsageError if the memory cannot be read */
 export function memoryIn(folder: string, { surroundings, redact }: Caller): Memory {
-  return new Memory({ surroundings, folder, clock: systemClock, redact });
+  const memory = new Memory({ surroundings, folder, clock: systemClock, redact });
+  takePublished(memory);
+  return memory;
 }

@@ -38,9 +38,7 @@ export interface Why {
 export interface WhyFacts {
   readonly session: AgentSession;
   readonly incident: Incident | null;
-  /** Null if the session is not running. */
   readonly assessment: Assessment | null;
-  /** The journal's path. */
   readonly journal: string;
 }
 
@@ -61,7 +59,6 @@ export async function whyOf({ session, incident, assessment, journal }: WhyFacts
   };
 }
 
-/** @returns the first lines */
 export function whyLines({ finding, untrusted_end, calls, done, issue }: Why): (readonly [string, ...string[]])[] {
   const lines: (readonly [string, ...string[]])[] = [['why', finding]];
   if (untrusted_end !== null) lines.push(['it ended', untrusted_end]);
@@ -83,7 +80,6 @@ function sentenceOf(session: AgentSession, incident: Incident | null, assessment
   return `${endWordsOf(reason)}.`;
 }
 
-/** @param reason of a session's end, in the word of its record. @returns it for people */
 export function endWordsOf(reason: string): string {
   if (reason === 'cancelled_by_person') return 'by a person';
   // The bridge is lost with its run: the agent itself did nothing wrong.
@@ -132,7 +128,6 @@ function callLine({ at, tool_name, outcome, duration_ms, tool_input }: RecentToo
   return `${isoTime(at).slice(11, 19)} ${tool_name} (${how}${took}) ${shorten(redactShapes(input), LONGEST_CALL)}`;
 }
 
-/** Closed incidents that are searched for the session's own. */
 const INCIDENTS_SEARCHED = 1_000;
 
 /** The open one, for a message that waits too long that of its folder or queue, else the one that ended the session. */

@@ -1,4 +1,4 @@
-import { agentWord, stateWords } from '../../memory/condition/words.js';
+import { agentWord, stateCell } from '../../memory/condition/words.js';
 import { type ListedSession, listSessions, rowValue } from '../../memory/look/list.js';
 import { terminalFolder } from '../../memory/sessions/terminalMemory.js';
 import { directoryWord } from '../../memory/show/rowWords.js';
@@ -10,9 +10,8 @@ import type { Redact } from '../../src/log/redact.js';
 import { headOf } from '../../src/log/shorten.js';
 import { describeDuration, systemClock } from '../../src/time.js';
 import { withStore } from '../assembly/withStore.js';
-import type { Command, CommandContext } from '../command/command.js';
+import { type Command, type CommandContext, printJson, printLines, sayEach } from '../command/command.js';
 import { readOptions } from '../command/options.js';
-import { printJson, printLines, sayEach } from '../command/print.js';
 import { columnsOf, renderTable } from '../command/table.js';
 import { memoryIn } from './sessionMemory.js';
 
@@ -70,7 +69,7 @@ async function bridgeSessions(all: boolean, { io, readSettings }: CommandContext
 }
 
 /** A session that cannot be read is reported, and hides nothing else. */
-async function terminalSessions(context: CommandContext): Promise<ListedSession[]> {
+async function terminalSessions(context: CommandContext): Promise<readonly ListedSession[]> {
   const said = new Set<string>();
   const say = ({ message }: WatchkeeperError) => {
     if (!said.has(message)) sayEach(context.io, [message]);
@@ -78,7 +77,8 @@ async function terminalSessions(context: CommandContext): Promise<ListedSession[
   };
   try {
     const memory = memoryIn(terminalFolder(context.surroundings), context);
-    return await listSessions(memory, { here: false, which: 'unfinished', judge, onUnreadable: say });
+    const { rows } = await listSessions(memory, { here: false, which: 'unfinished', judge, onUnreadable: say });
+    return rows;
   } catch (error) {
     if (!(error instanceof WatchkeeperError)) throw error;
     say(error);
@@ -93,7 +93,7 @@ function describeTerminals(sessions: readonly ListedSession[], { io, redact, sur
     ['IN A TERMINAL', 'STATUS', 'AGENT', 'AGE', 'DIRECTORY', 'PURPOSE'],
     sessions.map((session) => [
       session.session_id,
-      stateWords(session.condition),
+      stateCell(session.condition),
       agentWord(session.condition),
       session.created_at === null ? '-' : describeDuration(Math.max(now - session.created_at, 0)),
       redact(directoryWord(session, home)),

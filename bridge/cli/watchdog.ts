@@ -3,9 +3,8 @@ import { describeFinding } from '../../monitoring/verdict/describe.js';
 import { ConfigSource } from '../../src/config/configSource.js';
 import { UsageError } from '../../src/errors.js';
 import { assembleLook, assembleStandby } from '../assembly/standby.js';
-import type { Command } from '../command/command.js';
+import { type Command, printJson, printLines } from '../command/command.js';
 import { readOptions } from '../command/options.js';
-import { printJson, printLines } from '../command/print.js';
 import { untilAborted } from './bridge.js';
 
 export const command: Command = {

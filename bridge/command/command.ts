@@ -3,6 +3,7 @@ import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import type { Settings } from '../../src/config/settings.js';
 import type { TerminalStream } from '../../src/log/logDestinations.js';
 import type { Redact } from '../../src/log/redact.js';
+import { oneLine } from '../../src/log/visibleText.js';
 import type { RunProgram } from './runProgram.js';
 import type { SignalHandlers } from './serviceSignals.js';
 
@@ -31,14 +32,10 @@ export interface CommandContext {
   readonly input: AsyncIterable<Uint8Array>;
   /** Begins another command of this program, which outlives this one. Its output is not read. */
   startDetached(args: readonly string[]): void;
-  /** Runs another program to its end, with the environment of this one. */
   readonly runProgram: RunProgram;
   /** Destination of log lines; standard output is only for the command's results. */
   readonly logStream: TerminalStream;
-  /**
-   * For commands that serve until they are asked to stop; all others end at once.
-   * @returns a signal that aborts when they are; from then on no signal ends the process silently
-   */
+  /** For commands that serve: aborts when they are to stop. From then on no signal ends the process silently. */
   untilStopped(): AbortSignal;
   /** Sets a service's answers to the other signals, and to a second request to stop. */
   handleSignals(handlers: SignalHandlers): void;
@@ -49,4 +46,29 @@ export interface Command {
   readonly help: string;
   /** @throws UsageError, UnreachableError */
   run(args: readonly string[], context: CommandContext): Promise<ExitCode>;
+}
+
+/** @param lines one, or several */
+export function printLines({ stdout }: Pick<CommandIo, 'stdout'>, lines: string | readonly string[]): void {
+  stdout(textOf(lines));
+}
+
+/** Prints a value for programs, in one line. */
+export function printJson({ stdout }: Pick<CommandIo, 'stdout'>, value: unknown): void {
+  stdout(`${JSON.stringify(value)}\n`);
+}
+
+/** Says something that is not the result, on standard error. @param lines one, or several */
+export function sayLines({ stderr }: Pick<CommandIo, 'stderr'>, lines: string | readonly string[]): void {
+  stderr(textOf(lines));
+}
+
+/** @param messages of errors: the lines of each are lines already */
+export function sayEach(io: Pick<CommandIo, 'stderr'>, messages: Iterable<string>): void {
+  for (const message of messages) sayLines(io, message.split('\n'));
+}
+
+/** A line end within a name, a path or words of others would let them look like a line of ours: each line is printed as one. */
+function textOf(lines: string | readonly string[]): string {
+  return `${[lines].flat().map(oneLine).join('\n')}\n`;
 }

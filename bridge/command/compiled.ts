@@ -8,23 +8,13 @@ import { constants, Script } from 'node:vm';
 /** As the build makes it: a function of the two things that it has of the module that starts it. */
 type Program = (require: (name: string) => unknown, filename: string) => void;
 
-/**
- * @param filename of the program, which the build has made ASCII
- * @param require loads modules that are not in the program
- * @param code the file of its code; next to the program if missing
- * @throws the file system's error if it cannot be read; what its modules throw while they load
- */
+/** @param filename ASCII, by the build @param require for modules outside the program @throws what cannot be read, or throws */
 export function startCompiled(filename: string, require: (name: string) => unknown, code?: string): void {
   const program: Program = compiledScript(filename, code).runInThisContext();
   program(require, filename);
 }
 
-/**
- * @public for a test that looks whether V8 took the code
- * @param filename as of {@link startCompiled}
- * @param code as of {@link startCompiled}
- * @returns the program, whose `cachedDataRejected` is undefined if there is no code to start from
- */
+/** @public for a test @returns the program, whose `cachedDataRejected` is undefined if there is no code to start from */
 export function compiledScript(filename: string, code = `${filename}.cache`): Script {
   return new Script(readFileSync(filename, 'latin1'), {
     filename: nameInTraces(filename),

@@ -11,10 +11,7 @@ const VARIABLES = [
   ...SECRET_VARIABLES,
 ];
 
-/**
- * Begins another command of this program. It outlives this process, and its output is not read.
- * @param environment of this process; the command gets the variables that it needs
- */
+/** Begins another command of this program, with the variables that it needs. Its output is not read. */
 export function startDetached(
   args: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,

@@ -9,7 +9,6 @@ import { ulid } from '../../src/ids.js';
 import { HOUR } from '../../src/time.js';
 import type { CommandContext } from './command.js';
 
-/** A command's means to begin another one. */
 type Starter = Pick<CommandContext, 'startDetached'>;
 
 type Begun = Pick<Memory, 'places' | 'isBridges'>;
@@ -19,10 +18,7 @@ const ROUND_FILE = 'kept';
 const BETWEEN_ROUNDS_MS = HOUR;
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
-/**
- * The session's work is over, or its agent died: the facts of its transcripts are kept. The session that it continues is kept as
- * well, because that one's last turn continued after its end.
- */
+/** The work is over, or the agent died. The session that it continues is kept too: its last turn continued after its end. */
 export function keepLater(context: Starter, memory: Begun, { id, log }: OpenSession): void {
   const { conversations, facts } = log.state;
   if (conversations.length === 0) return;

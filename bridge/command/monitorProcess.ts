@@ -2,7 +2,7 @@
 import type { Memory } from '../../memory/sessions/memory.js';
 import type { OpenSession } from '../../memory/sessions/sessions.js';
 import { livingMonitor, type MonitorRecord } from '../../monitoring/terminals/monitorRecord.js';
-import { errorCode } from '../../src/errno.js';
+import { errorCode } from '../../src/errors.js';
 import { SECOND } from '../../src/time.js';
 
 /** Until it is there, or gone. */
@@ -11,15 +11,8 @@ const LOOK_EVERY_MS = 20;
 
 type Monitored = Pick<Memory, 'places' | 'surroundings' | 'clock'>;
 
-/**
- * Begins a monitor in a process of its own, unless one is alive.
- * @returns the monitor, and whether it was alive before; null if it did not begin in time
- */
-export async function startMonitor(
-  memory: Monitored,
-  { id }: OpenSession,
-  begin: () => void,
-): Promise<{ readonly monitor: MonitorRecord; readonly wasAlive: boolean } | null> {
+/** Unless one is alive. @returns the monitor, and whether it was alive before; null if it did not begin in time */
+export async function startMonitor(memory: Monitored, { id }: OpenSession, begin: () => void) {
   const before = livingMonitor(memory, id);
   if (before !== null) return { monitor: before, wasAlive: true };
   begin();
@@ -27,10 +20,7 @@ export async function startMonitor(
   return monitor === null ? null : { monitor, wasAlive: false };
 }
 
-/**
- * Ends the monitor of a session. A process that only has the pid of a former one gets no signal.
- * @returns the monitor; null if none was alive
- */
+/** A process that only has the pid of a former monitor gets no signal. @returns the monitor; null if none was alive */
 export async function stopMonitor(memory: Monitored, { id }: Pick<OpenSession, 'id'>): Promise<MonitorRecord | null> {
   const monitor = livingMonitor(memory, id);
   if (monitor === null) return null;

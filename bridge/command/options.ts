@@ -12,10 +12,7 @@ const LONGEST_THRESHOLDS_BYTES = 1024 * 1024;
 /** A number or an age after an option is its value: ids of groups in Telegram begin with "-". */
 const NEGATIVE_NUMBER = /^-\d+[smhd]?$/;
 
-/**
- * @param words the most words without a name that the command takes
- * @throws UsageError for an unknown option, a missing value, or a word too many
- */
+/** @param words the most words without a name @throws UsageError for an unknown option, a missing value, or a word too many */
 export function readOptions<const O extends Options>(args: readonly string[], options: O, words = 0) {
   const known = ['help', ...Object.keys(options)].map((name) => `--${name}`);
   try {
@@ -51,21 +48,14 @@ export function requireText(text: string | undefined, name: string, example: str
   throw new UsageError(`--${name} is missing, for example --${name} ${example}`);
 }
 
-/**
- * @param option for the error message, as `--labels`
- * @param longestBytes a larger file is refused
- * @throws UsageError if the file cannot be read
- */
+/** @param option for the error message, as `--labels` @throws UsageError if the file cannot be read, or is longer */
 export async function readOptionFile(option: string, path: string, longestBytes: number): Promise<string> {
   return readPlainFile(path, longestBytes).catch((cause: unknown) => {
     throw new UsageError(`${option}: ${path} cannot be read (${describeFileTrouble(cause)})`, { cause });
   });
 }
 
-/**
- * @param path the file of `--thresholds`; null for the defaults
- * @throws UsageError with every fault of the file
- */
+/** @param path the file of `--thresholds`; null for the defaults @throws UsageError with every fault of the file */
 export async function readThresholds(path: string | null): Promise<Thresholds> {
   if (path === null) return DEFAULT_THRESHOLDS;
   const text = await readOptionFile('--thresholds', path, LONGEST_THRESHOLDS_BYTES);

@@ -1,6 +1,6 @@
 /** Runs other programs for a command, such as the installers of agents: their output is kept, their time limited. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { errorCode } from '../../src/errno.js';
+import { errorCode } from '../../src/errors.js';
 import { SECRET_VARIABLES } from '../../src/log/redact.js';
 import type { Clock } from '../../src/time.js';
 import { signalGroup } from '../agents/program/probe.js';

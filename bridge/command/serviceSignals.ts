@@ -41,7 +41,6 @@ export class ServiceSignals {
     this.#clock = clock;
   }
 
-  /** Aborts at the first request to stop. */
   get stopping(): AbortSignal {
     return this.#stopping.signal;
   }

@@ -4,12 +4,7 @@ import { describeError, UsageError } from '../../src/errors.js';
 const MOST_BYTES_PER_UNIT = 3;
 const NO_TEXT = 'standard input is not UTF-8 text';
 
-/**
- * @param input for example standard input, read to its end
- * @param longest in UTF-16 units; reading stops once the text is certainly longer
- * @returns all of it as text
- * @throws UsageError if it cannot be read, is not UTF-8, is empty, or is longer
- */
+/** @param longest in UTF-16 units @throws UsageError if it cannot be read, is not UTF-8, is empty, or is longer */
 export async function readText(input: AsyncIterable<Uint8Array>, longest: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

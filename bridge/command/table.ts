@@ -15,6 +15,9 @@ const INDENT = '    ';
 const NARROWEST = 20;
 const CUT = '…';
 
+/** Where lines go: `columns` is missing if that is no terminal. */
+type Paper = { readonly columns?: number | undefined };
+
 export interface TableLook {
   /** Maximum width of a line; unlimited if missing. */
   readonly columns?: number;
@@ -23,15 +26,11 @@ export interface TableLook {
 }
 
 /** @returns the maximum width of a line for a person */
-export function columnsOf({ columns }: { readonly columns?: number | undefined }): number {
+export function columnsOf({ columns }: Paper): number {
   return Math.max(columns || USUAL_COLUMNS, FEWEST_COLUMNS);
 }
 
-/**
- * @param head the names of the columns
- * @returns the rows, one line each, columns as wide as their longest cell, no line end after the
- * last row
- */
+/** @returns the rows, one line each, columns as wide as their longest cell, no line end after the last */
 export function renderTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
@@ -97,17 +96,8 @@ function cutToWidth(text: string, width: number): string {
   return `${kept.trimEnd()}${CUT}`;
 }
 
-/**
- * @param parts of a line for a person; each becomes one line
- * @param indent of the lines below
- * @returns the line; in a terminal its parts continue below if it is too long
- */
-export function fitted(
-  parts: readonly string[],
-  between: string,
-  io: { readonly columns?: number | undefined },
-  indent = INDENT,
-): string {
+/** @param parts of one line; in a terminal they continue below if it is too long */
+export function fitted(parts: readonly string[], between: string, io: Paper, indent = INDENT): string {
   const words = parts.map(oneLine);
   if (io.columns === undefined) return words.join(between);
   const [first = '', ...more] = wrapped(words, between, columnsOf(io), indent.length);
@@ -115,7 +105,7 @@ export function fitted(
 }
 
 /** @returns a text for a person, as {@link fitted} word by word, all lines below the first indented */
-export function paragraph(text: string, io: { readonly columns?: number | undefined }, indent: string): string {
+export function paragraph(text: string, io: Paper, indent: string): string {
   const [first = '', ...more] = text.split('\n');
   return [first, ...more.map((line) => `${indent}${line}`)]
     .map((line) => fitted(line.split(' '), ' ', io, indent))
@@ -123,11 +113,7 @@ export function paragraph(text: string, io: { readonly columns?: number | undefi
 }
 
 /** @returns texts of others as lines for a person, without secrets */
-export function linesOf(
-  texts: readonly string[],
-  io: { readonly columns?: number | undefined },
-  redact: Redact,
-): string[] {
+export function linesOf(texts: readonly string[], io: Paper, redact: Redact): string[] {
   return texts.map((text) => paragraph(redact(oneLine(text)), io, INDENT));
 }
 

@@ -1,10 +1,6 @@
 /** The help of one word of a command, such as `step` of `track`. */
 
-/**
- * @param help if its usage has a WORD: the usage, what the command is for, its words, and what goes for all of them
- * @param word as it was typed
- * @returns the part about the word; the whole help if it is none of the command's
- */
+/** @returns the part about the word; the whole help if it is none of the command's */
 export function helpOfWord(help: string, word: string | undefined): string {
   const [usage = '', , words = '', ...rest] = help.split('\n\n');
   const [name] = usage.split(' WORD ');

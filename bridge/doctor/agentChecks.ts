@@ -8,7 +8,6 @@ import { type CheckResult, ok, skipped } from './checkResult.js';
 /** Each check may start an agent's program, which may be large. */
 const MOST_AT_ONCE = 2;
 
-/** @param quick whether to check files only */
 export async function checkAgents(settings: Settings, quick: boolean, signal: AbortSignal): Promise<CheckResult[]> {
   const projects = [...settings.projects.values()].filter(({ isServedHere }) => isServedHere);
   const agents = createAgents(projects);

@@ -21,12 +21,7 @@ import { checkTornLines } from './tornLineChecks.js';
 const QUICK_LIMIT_MS = 1.5 * SECOND;
 const FULL_LIMIT_MS = 40 * SECOND;
 
-/**
- * Checks everything that is configured. Faults are results, not exceptions.
- * @param quick for health checks: takes at most two seconds, asks no service outside, writes nothing
- * @param asker where this user keeps session memory, and how agents are asked for their plugins
- * @returns the results; `isRedisReachable` is false if a Redis should answer and does not
- */
+/** Faults are results. @param quick at most two seconds, asks no service outside, writes nothing @param asker for plugins */
 export async function examine(settings: Settings, quick: boolean, clock: Clock, asker: Asker) {
   const ending = new AbortController();
   const limitMs = quick ? QUICK_LIMIT_MS : FULL_LIMIT_MS;

@@ -7,8 +7,7 @@ import { placeLine } from '../../memory/git/gitLine.js';
 import type { AgentUser } from '../../src/config/agentUser.js';
 import { isDirectory, servedDirectories } from '../../src/config/servedPlaces.js';
 import type { Settings } from '../../src/config/settings.js';
-import { errorCode } from '../../src/errno.js';
-import { describeError } from '../../src/errors.js';
+import { describeError, errorCode } from '../../src/errors.js';
 import { nearestExisting, probeFolder } from '../../src/files/probe.js';
 import { SECOND } from '../../src/time.js';
 import { lineOfUser } from '../agents/program/agentUser.js';
@@ -49,7 +48,6 @@ function remedyFor(code: string, logsFolder: string): string {
   return `make it writable: \`chown -R ${userId()} ${logsFolder}\`, or set WATCHKEEPER_LOGS to another folder`;
 }
 
-/** @param freeBytes on the disk of the logs folder */
 export function judgeSpace(freeBytes: number): CheckResult {
   const name = 'disk space';
   const words = `${Math.round(freeBytes / MEBIBYTE)} MiB are free for the logs folder`;
@@ -57,10 +55,6 @@ export function judgeSpace(freeBytes: number): CheckResult {
   return freeBytes < SPACE_FAULT_BYTES ? fault(name, words, MAKE_ROOM) : warning(name, words, MAKE_ROOM);
 }
 
-/**
- * Checks every directory that agents may work in.
- * @param settings for the directories, and for the environment of agents' calls of git
- */
 export async function checkProjectDirectories({
   projects,
   agentEnvironment,
@@ -72,7 +66,6 @@ export async function checkProjectDirectories({
   );
 }
 
-/** @returns whether an agent of the project can work in the directory */
 export async function checkDirectory(
   key: string,
   path: string,

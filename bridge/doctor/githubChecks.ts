@@ -1,6 +1,6 @@
 /** Checks whether issues can be filed. Asks GitHub, changes nothing there. */
 import { Octokit } from '@octokit/rest';
-import { ARCHIVED, asSinkError } from '../../monitoring/incident/issue/githubErrors.js';
+import { ARCHIVED, asSinkError } from '../../monitoring/incident/issue/githubRepository.js';
 import { type SinkError, WATCHDOG_LABEL } from '../../monitoring/incident/issue/issueSink.js';
 import type { Project, Settings } from '../../src/config/settings.js';
 import { type Clock, SECOND } from '../../src/time.js';
@@ -94,10 +94,7 @@ function checkUsable(name: string, data: Repository): CheckResult | null {
 
 type Target = { readonly owner: string; readonly repo: string; readonly request: { readonly signal: AbortSignal } };
 
-/**
- * A fine-grained token does not show its rights, so one is tried: an issue without a title, which GitHub never creates. Status
- * 422 means that only the title was missing.
- */
+/** A fine-grained token does not show its rights, so one is tried: an issue without a title, which GitHub refuses (422). */
 async function checkMayWrite(octokit: Octokit, target: Target, name: string): Promise<CheckResult> {
   const check = `${name} issues`;
   const refusal = await octokit.request('POST /repos/{owner}/{repo}/issues', { ...target, title: '' }).then(

@@ -40,10 +40,7 @@ function checkUser(name: string, user: AgentUser): CheckResult {
   return ok(name, found);
 }
 
-/**
- * Checks whether agents can be given the marks that survive an emptied environment.
- * @param program that sets them; searched for by default
- */
+/** Checks whether agents can be given the marks that survive an emptied environment. */
 export function checkMarks(program: MarkingProgram | null = findMarkingProgram()): CheckResult[] {
   const name = 'marks of agents';
   if (program?.marksLanes) return [ok(name, 'every process of a run is marked by its environment and by its limits')];

@@ -30,10 +30,7 @@ const LOSSES: Readonly<Partial<Record<CriticalEventName, Loss>>> = {
   },
 };
 
-/**
- * @returns one warning for each kind of loss of the last day; nothing if there was none
- * @throws UnreachableError if the critical events cannot be read
- */
+/** @returns a warning for each kind of loss @throws UnreachableError if the critical events cannot be read */
 export async function checkLosses(logsFolder: string, clock: Clock): Promise<CheckResult[]> {
   const { events } = await new Tail(join(logsFolder, 'critical_events.jsonl'), WINDOW_BYTES).next();
   const since = clock.now() - DAY;

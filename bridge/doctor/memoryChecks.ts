@@ -46,10 +46,7 @@ const ANY: LogKind<{ isBegun: boolean }> = {
   line: lineMaker<never>(),
 };
 
-/**
- * @param isQuick nothing is written, and the logs are not read
- * @param agentUser as whom agents run, if not as this user
- */
+/** @param isQuick nothing is written, and the logs are not read @param agentUser if not this user */
 export async function checkMemory(
   { variables }: Surroundings,
   isQuick: boolean,
@@ -190,7 +187,6 @@ function lostIn(places: Places): (path: string, lines: number) => boolean {
   return (path, lines) => basename(path) === WORKLOG && (lines > 0 || hasLostLines(shared, dirname(path)));
 }
 
-/** @returns the logs of the youngest sessions, of workspaces, and of bindings */
 async function logsOf(places: Places, onTrouble: (error: UnreachableError) => void): Promise<string[]> {
   const folders = [() => places.archivedFolders(), () => places.sessionFolders()].flatMap((list) => {
     try {

@@ -9,10 +9,7 @@ import { refuseUserWithoutRights, warnOfOpenAgents } from '../agents/program/iso
 import type { ServedAgents } from '../agents/registry.js';
 import { checkProjectDirectories } from './folderChecks.js';
 
-/**
- * @param canType whether a person can type in this process's terminal
- * @throws UsageError if agents cannot run as the configured user
- */
+/** @param canType in this terminal @throws UsageError if agents cannot run as the configured user */
 export async function logStartNotices(settings: Settings, logger: Logger, canType: boolean): Promise<void> {
   for (const notice of settings.notices) logger.warn(notice);
   for (const sentence of toFillIn(settings, canType)) logger.info(sentence);
@@ -20,10 +17,7 @@ export async function logStartNotices(settings: Settings, logger: Logger, canTyp
   await warnOfAgents(settings, logger);
 }
 
-/**
- * Reads the configuration of a running service again. Never throws: a faulty one is logged, and the old one stays.
- * @param agents null for a process that runs none
- */
+/** Never throws: a faulty configuration is logged, and the old one stays. @param agents null for a process that runs none */
 export async function reloadConfiguration(
   source: ConfigSource,
   agents: ServedAgents | null,

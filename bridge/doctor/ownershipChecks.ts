@@ -3,7 +3,7 @@ import { type Stats, statSync } from 'node:fs';
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Settings } from '../../src/config/settings.js';
-import { errorCode } from '../../src/errno.js';
+import { errorCode } from '../../src/errors.js';
 import { type OwnershipFault, ownershipFault } from '../../src/files/ownFile.js';
 import { seenFile } from '../../src/files/seenFile.js';
 import { type CheckResult, fault, ok } from './checkResult.js';
@@ -22,10 +22,7 @@ export interface SeenFile {
   readonly stat: Stats;
 }
 
-/**
- * @returns the file or folder at the path, and its content down to so many levels: the last files by name of each folder. Sockets
- *   are left out
- */
+/** @returns the file, or the folder and its last files by name, down to so many levels; no sockets */
 export async function filesIn(path: string, levels: number): Promise<SeenFile[]> {
   // A file that is gone by now does not matter.
   const stat = await lstat(path).catch((error: unknown) => {

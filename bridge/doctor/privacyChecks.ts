@@ -10,10 +10,7 @@ const MOST_NAMED = 3;
 /** Shipped with the product. */
 const NOT_OURS = new Set(['README.md']);
 
-/**
- * @returns whether the logs folder, with its content down to two levels, is private to its owner. The doctor may be another user,
- *   such as root
- */
+/** Looks two levels deep. The doctor may be another user than the owner, such as root. */
 export async function checkPrivacy(logsFolder: string): Promise<CheckResult> {
   const name = 'privacy of the logs';
   const all = (await filesIn(logsFolder, LEVELS)).filter(({ path }) => !NOT_OURS.has(relative(logsFolder, path)));

@@ -1,7 +1,4 @@
-/**
- * Checks whether jobs get through: one of the doctor's own, and those of the bridge that serves this host; and whether
- * something was left behind.
- */
+/** Checks whether jobs get through, the doctor's own and those of this host's bridge, and whether something was left behind. */
 import { Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { describeLeft } from '../../monitoring/rounds/blockedLaneWatch.js';
@@ -24,11 +21,7 @@ const CANARY_WITHIN_MS = 10 * SECOND;
 /** Three intervals of the bridge's own canary. */
 const JOB_LATE_MS = 100 * SECOND;
 
-/**
- * Adds a job to a queue with a name known only to it, takes it with its own worker, and removes everything.
- * @param commands for the queue
- * @param blocking for the worker, as BullMQ demands
- */
+/** Its queue has a name known only to it, and is removed. @param blocking for the worker, as BullMQ demands */
 export async function checkCanary(
   commands: Redis,
   blocking: Redis,

@@ -6,11 +6,7 @@ import { type CheckResult, fault, ok, skipped, warning } from './checkResult.js'
 const CLOCK_WARNING_MS = SECOND;
 const NEARLY_FULL = 0.9;
 
-/**
- * @param redis a connection that answers
- * @param watchdogLeaseMs clocks that differ by more than half of it make watchdogs change places; milliseconds
- * @param keepsNothing true for the JavaScript server, which has no settings to correct
- */
+/** @param keepsNothing true for the JavaScript server, which has no settings to correct */
 export async function checkRedis(
   redis: Redis,
   clock: Clock,

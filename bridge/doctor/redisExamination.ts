@@ -2,18 +2,19 @@
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
 import type { Settings } from '../../src/config/settings.js';
+import { counted } from '../../src/counted.js';
 import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
 import type { Keys } from '../../src/jobs/keys.js';
+import { isDelivered } from '../../src/jobs/model.js';
 import { readSchema, requireReadable } from '../../src/jobs/schema.js';
-import { openStore } from '../../src/jobs/store.js';
+import { openStore, type Store } from '../../src/jobs/store.js';
 import { type ConnectionPurpose, closeRedis, connectOrExplain, openRedis } from '../../src/redis/connect.js';
-import type { Clock } from '../../src/time.js';
+import { type Clock, spokenDuration } from '../../src/time.js';
 import { NotedStarts } from '../health/notedStarts.js';
 import { findEmbeddedRedis, readEndpoint } from '../redis/endpoint.js';
 import { findServerProgram } from '../redis/programs.js';
 import { type CheckResult, fault, ok, skipped, warning, within } from './checkResult.js';
-import { checkDeliveries } from './deliveryChecks.js';
 import {
   checkBridge,
   checkCanary,
@@ -24,7 +25,6 @@ import {
   unlessDead,
 } from './queueChecks.js';
 import { checkRedis } from './redisChecks.js';
-import { checkReports } from './reportChecks.js';
 import type { OwnBridge } from './telegramChecks.js';
 
 export interface RedisExamination {
@@ -140,4 +140,35 @@ function complaint(error: unknown, { redisUrl }: Settings): CheckResult {
       ? 'start `watchkeeper bridge`, which starts a Redis, or set REDIS_URL'
       : 'start that server, or correct REDIS_URL (address, user, password)';
   return fault('redis', describeError(error), remedy);
+}
+
+export async function checkReports(store: Pick<Store, 'reportTroubles'>, clock: Clock): Promise<CheckResult[]> {
+  return (await store.reportTroubles.all()).map(({ place, since, words }) =>
+    fault(
+      `reports ${place}`,
+      `no report was taken for ${spokenDuration(clock.now() - since)}: ${words}`,
+      'do what GitHub asks for, then restart the bridge, or run `watchkeeper reload` if its token is the same: the reports of the last day follow, and then this line goes',
+    ),
+  );
+}
+
+/** Fewer are a moment's trouble. */
+const FEWEST_TRIES = 3;
+const MOST_NAMED = 3;
+
+async function checkDeliveries({ records }: Pick<Store, 'records'>, clock: Clock): Promise<CheckResult> {
+  const name = 'answers';
+  const held = (await records.outboxEntries())
+    .filter(({ state, tries, last_error }) => !isDelivered(state) && tries >= FEWEST_TRIES && last_error !== null)
+    .sort((one, other) => one.created_at - other.created_at);
+  const [oldest] = held;
+  if (oldest === undefined) return ok(name, 'no final message is held up');
+  const waits = `the oldest for ${spokenDuration(clock.now() - oldest.created_at)}`;
+  const named = held.slice(0, MOST_NAMED).map(({ session_id, last_error }) => `${session_id}: ${last_error}`);
+  const more = held.length > MOST_NAMED ? [`${held.length - MOST_NAMED} more`] : [];
+  return warning(
+    name,
+    `${counted(held.length, 'final message')} could not be sent yet, ${waits}: ${[...named, ...more].join('; ')}`,
+    'do what the chat asks for, such as giving the bot its right to write there back; each is tried again for a day',
+  );
 }

@@ -21,10 +21,7 @@ interface Found {
   readonly newer: number;
 }
 
-/**
- * @returns how many lines of the critical events, the log, and the youngest journals and worklogs are unreadable, or unreadable by
- *   this version
- */
+/** @returns how many lines are unreadable, or unreadable by this version */
 export async function checkTornLines(logsFolder: string): Promise<CheckResult[]> {
   const files = [...FILES.map((name) => join(logsFolder, name)), ...(await journals(logsFolder))];
   const found: Found[] = [];

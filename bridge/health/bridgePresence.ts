@@ -96,7 +96,6 @@ export class BridgePresence {
   }
 }
 
-/** @returns the rules that a bridge publishes to others */
 function rulesByProject({ projects }: Settings): Record<string, ProjectRules> {
   return Object.fromEntries([...projects].map(([key, { thresholds, actions }]) => [key, { thresholds, actions }]));
 }

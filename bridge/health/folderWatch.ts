@@ -1,7 +1,4 @@
-/**
- * Watches that the bridge's files stay under it. A person or program may delete the logs folder while the bridge works: all that
- * is in memory, in its own Redis above all, is then written again at once, and operators are notified.
- */
+/** Watches that no person or program deletes the logs folder while the bridge works: what is in memory is then written again. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Redis } from 'ioredis';
@@ -10,8 +7,7 @@ import { describeError } from '../../src/errors.js';
 import { ID_FILE, readLogsFolderId, restoreLogsFolderId } from '../../src/files/logsFolder.js';
 import { ulid } from '../../src/ids.js';
 import type { Logger } from '../../src/log/logger.js';
-import { Rounds } from '../../src/rounds.js';
-import type { Service } from '../../src/service.js';
+import { RepeatedService } from '../../src/rounds.js';
 import { type Clock, SECOND } from '../../src/time.js';
 
 const LOOK_EVERY_MS = SECOND;
@@ -20,16 +16,12 @@ const LOOK_EVERY_MS = SECOND;
 export interface OwnRedis {
   /** @returns a file of the living server that is gone; null if none is */
   missingFile(): string | null;
-  /**
-   * Writes the server's data and its record again.
-   * @param client connected since before: no new connection can reach a server whose socket is gone
-   */
+  /** @param client connected since before: no new connection can reach a server whose socket is gone */
   saveAgain(client: Redis): Promise<void>;
 }
 
 export interface FolderWatchParts {
   readonly logsFolder: string;
-  /** The id that the folder had at the start. */
   readonly logsId: string;
   readonly redis: OwnRedis;
   readonly client: Redis;
@@ -39,25 +31,16 @@ export interface FolderWatchParts {
   readonly host: string;
 }
 
-export class FolderWatch implements Service {
+export class FolderWatch extends RepeatedService {
   readonly name = 'files of the bridge';
   readonly #parts: FolderWatchParts;
-  readonly #rounds: Rounds;
   /** The files that could not be restored, as last logged. */
   #trouble: string | null = null;
   #isReported = false;
 
   constructor(parts: FolderWatchParts) {
+    super(parts.clock, LOOK_EVERY_MS, 'with a pause');
     this.#parts = parts;
-    this.#rounds = new Rounds(parts.clock, () => this.runOnce(), LOOK_EVERY_MS);
-  }
-
-  async start(): Promise<void> {
-    this.#rounds.start('with a pause');
-  }
-
-  async stop(): Promise<void> {
-    await this.#rounds.stop();
   }
 
   /** One look. Never throws: a file that could not be restored is tried again. */

@@ -85,7 +85,6 @@ export interface WatchdogSigns {
   readonly nextTickAt: number | null;
 }
 
-/** Whether this process's watchdog is the acting one. */
 export interface ActingSigns {
   readonly isActing: boolean;
   /** Redis has not named another one. */
@@ -105,7 +104,6 @@ export function watchdogGauge(watchdog: WatchdogSigns, lease: ActingSigns, clock
   });
 }
 
-/** @param living the bridge that is alive; null if there is none */
 export function bridgeGauge(
   living: () => Promise<Pick<Presence, 'owner' | 'said_at' | 'draining_since'> | null>,
   clock: Clock,

@@ -13,7 +13,6 @@ import type { Logger } from '../../src/log/logger.js';
 import type { Service } from '../../src/service.js';
 import { atMost, type Clock, describeDuration, SECOND } from '../../src/time.js';
 
-/** One condition of readiness. */
 export interface Condition {
   readonly name: string;
   readonly ok: boolean;
@@ -62,7 +61,6 @@ export class HealthServer implements Service {
     this.#options = options;
   }
 
-  /** The port that it listens on; null while it does not. */
   get port(): number | null {
     const address = this.#server?.address() as AddressInfo | null | undefined;
     return address?.port ?? null;
@@ -161,10 +159,7 @@ function send(response: ServerResponse, status: number, body: object): void {
   response.end(`${JSON.stringify(body)}\n`);
 }
 
-/**
- * A web page in a browser on this host can point its own name at loopback, and then read the answer. So on loopback the name
- * must be one of loopback's own. A server on other addresses has names that are not known here.
- */
+/** A web page in a browser on this host can point its own name at loopback: so there, the name must be one of loopback's own. */
 function mayAskAs(header: string | undefined, listensOn: string): boolean {
   if (header === undefined || !isLoopback(listensOn)) return true;
   const name = header

@@ -20,7 +20,6 @@ export interface LifeSignOptions {
   readonly containerDiesWhole: boolean;
   readonly logsFolder: string;
   readonly here: ProcessIdentity;
-  /** The id of this process's parent. */
   readonly parentPid: number;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -1,7 +1,4 @@
-/**
- * The starts of a host's bridge, noted in the logs folder before anything else happens. A bridge that is killed within its first
- * seconds has not reached Redis yet, and would not be counted.
- */
+/** The starts of a host's bridge, noted in the logs folder first: one that is killed within seconds has not reached Redis yet. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeError } from '../../src/errors.js';

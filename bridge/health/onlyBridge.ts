@@ -61,10 +61,7 @@ export class OnlyBridge {
     return this.#lost.signal;
   }
 
-  /**
-   * Called before Redis is asked for anything. A folder that cannot be written is no reason to leave messages unanswered.
-   * @throws UsageError if another bridge with this host id is alive on this machine
-   */
+  /** A folder that cannot be written does not matter. @throws UsageError if another bridge with this host id is alive here */
   async claimMachine(): Promise<void> {
     const { redisUrl, here, logger, logsFolder } = this.#options;
     if (redisUrl === null) return;
@@ -82,11 +79,7 @@ export class OnlyBridge {
     }
   }
 
-  /**
-   * Resolves when the claim is this process's, and keeps it from then on.
-   * @throws UsageError if another bridge with this host id is alive
-   * @throws UnreachableError if stopped first
-   */
+  /** Keeps the claim from then on. @throws UsageError if another bridge with this host id is alive; UnreachableError if stopped */
   async claim(leases: Leases): Promise<void> {
     const { clock, logger, here, stopping } = this.#options;
     this.#leases = leases;
@@ -172,10 +165,7 @@ export class OnlyBridge {
   }
 }
 
-/**
- * @returns a folder of this user that every process on this machine finds by the same words
- * @throws Error if another user's folder is in its place
- */
+/** @returns a folder of this user that all of its processes find @throws Error if another user's is in its place */
 function machineFolder(words: string): string {
   const user = process.getuid?.() ?? 0;
   const folder = join(tmpdir(), `watchkeeper-${user}`);

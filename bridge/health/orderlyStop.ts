@@ -11,11 +11,7 @@ export function stopWithinMs({ drainMs, killGraceMs }: Timings): number {
   return drainMs + 2 * killGraceMs + LEAVING_MS;
 }
 
-/**
- * Logs whether the stop came to its end in time.
- * @param stopped the stop in progress
- * @throws what the stop throws
- */
+/** Logs whether the stop came to its end in time. @throws what the stop throws */
 export async function awaitStop(
   stopped: Promise<unknown>,
   timings: Timings,

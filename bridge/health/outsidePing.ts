@@ -1,7 +1,4 @@
-/**
- * Notifies an address outside after each full check of the watchdog, so that a service there notices when the checks stop: the
- * one failure of this host that nothing on this host can report.
- */
+/** Notifies an address outside after each full check, so that a service there notices what nothing on this host can report. */
 import { describeError } from '../../src/errors.js';
 import type { Logger } from '../../src/log/logger.js';
 import { type Clock, SECOND } from '../../src/time.js';

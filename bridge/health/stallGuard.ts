@@ -17,7 +17,6 @@ const LOOKS_PER_LIMIT = 20;
 /** A tick that took longer than this many intervals means that the whole process was suspended. */
 const ON_TIME_WITHIN = 2;
 
-/** The thread's data. */
 export interface StallGuardData {
   readonly shared: SharedArrayBuffer;
   /** How long the loop may be blocked, in milliseconds. */
@@ -37,7 +36,6 @@ interface StallGuardOptions extends Omit<StallGuardData, 'shared' | 'tickMs'> {
 /** The event loop's pulse: how late it is and, for another thread, whether it turns at all. */
 export class LoopBeat implements Service {
   readonly name = 'pulse of the event loop';
-  /** Interval of the beats, in milliseconds. */
   readonly beatMs: number;
   /** One counter, shared with the thread that watches it. */
   readonly shared = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
@@ -122,11 +120,7 @@ export class StallJudge {
     this.#lastBeats = beats;
   }
 
-  /**
-   * @param beats how often the loop has turned so far
-   * @param tookMs since the last check, in milliseconds, as measured
-   * @returns how long the loop has been blocked, in milliseconds of ticks that came on time
-   */
+  /** @param tookMs since the last check, as measured @returns how long the loop has been blocked, in ms of ticks on time */
   look(beats: number, tookMs: number): number {
     if (beats !== this.#lastBeats) this.#standing = 0;
     else if (tookMs <= ON_TIME_WITHIN * this.#tickMs) this.#standing += tookMs;

@@ -4,39 +4,28 @@
  */
 import { MemoryMark } from '../../src/jobs/memoryMark.js';
 import { publishWake } from '../../src/jobs/wakes.js';
-import { Rounds } from '../../src/rounds.js';
-import type { Service } from '../../src/service.js';
+import { RepeatedService } from '../../src/rounds.js';
 import { SECOND } from '../../src/time.js';
 import type { ChatFoundation } from '../chat/foundation.js';
 import type { RedisOutage } from '../redis/redisOutage.js';
 
 const WRITE_EVERY_MS = 5 * SECOND;
 
-export class StorePulse implements Service {
+export class StorePulse extends RepeatedService {
   readonly name = 'pulse of the store';
   readonly #base: ChatFoundation;
   readonly #outage: RedisOutage;
   readonly #onForgotten: () => void;
   readonly #mark: MemoryMark;
-  readonly #rounds: Rounds;
   #hasFailed = false;
 
-  /** @param onForgotten called when Redis has forgotten everything */
   constructor(base: ChatFoundation, outage: RedisOutage, onForgotten: () => void = () => undefined) {
     const { store, clock } = base;
+    super(clock, WRITE_EVERY_MS);
     this.#base = base;
     this.#outage = outage;
     this.#onForgotten = onForgotten;
     this.#mark = new MemoryMark(store.redis, store.keys, clock);
-    this.#rounds = new Rounds(clock, () => this.runOnce(), WRITE_EVERY_MS);
-  }
-
-  async start(): Promise<void> {
-    this.#rounds.start();
-  }
-
-  async stop(): Promise<void> {
-    await this.#rounds.stop();
   }
 
   /** One write. */

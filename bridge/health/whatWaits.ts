@@ -3,10 +3,7 @@ import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
 
-/**
- * A standby ends runs and revives messages, but runs no agents: its log says which work waits for a bridge.
- * @param here the identity of this process
- */
+/** A standby ends runs and revives messages, but runs no agents: its log says which work waits for a bridge. */
 export function logWhatWaits({ records, presences }: Store, here: ProcessIdentity, logger: Logger): void {
   Promise.all([records.sessionIds('active'), records.sessionIds('pending'), presences.ofHost(here.host)])
     .then(([active, pending, presence]) => {

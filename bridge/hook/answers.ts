@@ -3,6 +3,7 @@ import { closeAfter } from '../../memory/logs/scoped.js';
 import type { Launch } from '../../memory/programs/conversationStart.js';
 import { boundSession, endRun, waitForPermission } from '../../memory/programs/runEnd.js';
 import type { GivenContext } from '../../memory/programs/sessionContext.js';
+import { isUnrecorded } from '../../memory/sessions/agentProcess.js';
 import type { Memory } from '../../memory/sessions/memory.js';
 import type { OpenSession } from '../../memory/sessions/sessions.js';
 import { CONVERSATION_SOURCES, type ConversationSource } from '../../memory/words.js';
@@ -52,7 +53,10 @@ export async function answerOf(call: HookCall): Promise<object | null> {
 async function atStart(call: HookCall): Promise<object | null> {
   const { memory, payload, agent, launchedIn } = call;
   const { provider, conversation, transcript } = payload;
-  const launch = { provider, conversation, transcript, source: sourceOf(payload.source), agent, launchedIn };
+  const launch = {
+    ...{ provider, conversation, transcript, source: sourceOf(payload.source) },
+    ...{ unrecorded: isUnrecorded(agent), agent, launchedIn },
+  };
   const begun = memory.clock.now();
   try {
     return await recordedStart(call, launch);
@@ -66,15 +70,17 @@ async function atStart(call: HookCall): Promise<object | null> {
 async function recordedStart(call: HookCall, launch: Launch): Promise<object | null> {
   const { memory, payload } = call;
   const { startConversation } = await import('../../memory/programs/conversationStart.js');
+  const { takePublished } = await import('../../memory/programs/takePublished.js');
+  // The context is about sessions of other windows.
+  takePublished(memory, launch.agent);
   const started = startConversation(memory, launch);
   const { session } = started;
   return closeAfter(session.log, async () => {
-    const { noteGiven, startContext, sessionsToReport } = await import('../../memory/programs/sessionContext.js');
-    const { unshownContext } = await import('../../memory/brief/resumeContext.js');
-    const reported = sessionsToReport(memory, started, launch);
-    const late = { level: 'root', text: unshownContext(reported[0]?.id ?? null), notice: null } as const;
-    const context = startContext(memory, started, launch, reported);
-    const given = await atMost(memory.clock, CONTEXT_WITHIN_MS, context, late);
+    const { lateContext, noteGiven, startContext } = await import('../../memory/programs/sessionContext.js');
+    // Half of the time is for weighing the sessions, the rest for the record of the heaviest.
+    const until = memory.clock.now() + CONTEXT_WITHIN_MS / 2;
+    const context = startContext(memory, started, launch, until);
+    const given = await atMost(memory.clock, CONTEXT_WITHIN_MS, context, lateContext(started));
     noteGiven(memory, session, given);
     const shown = [...(given.notice === null ? [] : [given.notice]), ...started.reports.map(oneLine)];
     return answer(payload.event, { ...given, notice: shown.length === 0 ? null : shown.join('\n') });
@@ -89,7 +95,7 @@ async function unrecordedStart(
 ): Promise<object | null> {
   const { unrecordedContext } = await import('../../memory/programs/sessionContext.js');
   const late = { level: 'root', text: '', notice: null } as const;
-  const context = unrecordedContext(memory, launch).catch((fault: unknown) => {
+  const context = unrecordedContext(memory, launch, memory.clock.now() + withinMs / 2).catch((fault: unknown) => {
     if (fault instanceof UnreachableError) return late;
     throw fault;
   });

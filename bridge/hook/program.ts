@@ -5,12 +5,12 @@
 import { readSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { conversationOf } from '../../memory/sessions/agentProcess.js';
+import { conversationOf, isAgent } from '../../memory/sessions/agentProcess.js';
 import { Memory } from '../../memory/sessions/memory.js';
 import { SURROUNDING_VARIABLES, type Surroundings } from '../../memory/sessions/surroundings.js';
+import type { ProgramFolders } from '../../src/agents/agentProgram.js';
 import { programOfProcess } from '../../src/agents/programs.js';
-import { errorCode } from '../../src/errno.js';
-import { describeError } from '../../src/errors.js';
+import { describeError, errorCode } from '../../src/errors.js';
 import { homeOfUser } from '../../src/host/homeOfUser.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
 import { systemProcessTable } from '../../src/host/processes.js';
@@ -81,12 +81,12 @@ function textOf(parts: readonly Buffer[]): string {
 }
 
 /** @returns the process that has started this hook, or that of the shell which did; null if it is gone */
-function agentAbove(host: string): ProcessIdentity | null {
+function agentAbove(host: string, folders: ProgramFolders): ProcessIdentity | null {
   const parent = readProcessIdentity(host, process.ppid);
   if (parent.pid <= 1 || parent.pid_start === '') return null;
   let at: ProcessIdentity = parent;
   for (let count = 0; count < MOST_SHELLS; count += 1) {
-    if (programOfProcess(readArguments(at.pid)) !== null) return at;
+    if (isAgent(at, folders, parent)) return at;
     const above = systemProcessTable().find(at.pid)?.parent ?? 0;
     if (above <= 1) break;
     at = readProcessIdentity(host, above);
@@ -107,10 +107,10 @@ async function main(): Promise<object | null> {
   // The bridge sees its own runs itself.
   if (env.WATCHKEEPER_RUN) return null;
   const host = env.WATCHKEEPER_HOST ?? hostname();
-  const agent = agentAbove(host);
+  const environment: NodeJS.ProcessEnv = { ...env, HOME: env.HOME || homeOfUser() };
+  const agent = agentAbove(host, environment);
   const payload = readPayload(agent === null ? null : programOfProcess(readArguments(agent.pid)));
   if (payload === null) throw new Error('what it was given is no payload of a hook');
-  const environment: NodeJS.ProcessEnv = { ...env, HOME: env.HOME || homeOfUser() };
   const variables = SURROUNDING_VARIABLES.map((name) => [name, environment[name]] as const);
   const surroundings: Surroundings = {
     directory: resolve(payload.directory ?? currentDirectory()),

@@ -11,8 +11,7 @@ import type { AgentSession } from '../../src/jobs/model.js';
 import { laneOf } from '../../src/jobs/names.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
-import { Rounds } from '../../src/rounds.js';
-import type { Service } from '../../src/service.js';
+import { RepeatedService } from '../../src/rounds.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import { Unchanged } from '../../src/unchanged.js';
 
@@ -25,37 +24,29 @@ export interface LostHostsOptions {
   readonly logger: Logger;
   readonly host: string;
   readonly runLeaseMs: number;
-  /** The places that this host serves. */
   readonly places: readonly ServedPlace[];
-  /** The hosts named in the configuration. */
   readonly homes: readonly string[];
 }
 
-export class LostHosts implements Service {
+export class LostHosts extends RepeatedService {
   readonly name = 'messages of lost hosts';
   readonly #options: LostHostsOptions;
   readonly #silent: Unchanged;
   readonly #lost = new Set<string>();
-  readonly #rounds: Rounds;
 
   constructor(options: LostHostsOptions) {
+    super(options.clock, Math.min(LOOK_AT_LEAST_EVERY_MS, options.runLeaseMs / LOOKS_PER_LEASE));
     this.#options = options;
     this.#silent = new Unchanged(options.clock, options.runLeaseMs);
-    const everyMs = Math.min(LOOK_AT_LEAST_EVERY_MS, options.runLeaseMs / LOOKS_PER_LEASE);
-    const again = (err: unknown) => options.logger.warn({ err }, 'the work of lost hosts will be checked again');
-    this.#rounds = new Rounds(options.clock, () => this.runOnce().catch(again), everyMs);
   }
 
   isLost(host: string): boolean {
     return this.#lost.has(host);
   }
 
-  async start(): Promise<void> {
-    this.#rounds.start();
-  }
-
-  async stop(): Promise<void> {
-    await this.#rounds.stop();
+  protected override round(): Promise<unknown> {
+    const again = (err: unknown) => this.#options.logger.warn({ err }, 'the work of lost hosts will be checked again');
+    return this.runOnce().catch(again);
   }
 
   /** @returns how many messages were taken over */
@@ -70,7 +61,6 @@ export class LostHosts implements Service {
     return taken;
   }
 
-  /** @returns whether the host is lost */
   #noteSilence(host: string, seen: number | null): boolean {
     const { logger, runLeaseMs } = this.#options;
     const isLost = this.#silent.look(host, String(seen)) >= 2 * runLeaseMs;
@@ -112,11 +102,7 @@ export class LostHosts implements Service {
   }
 }
 
-/**
- * Whether a message is run again on another host than the one that was lost with its run.
- * @param session whose run is released
- * @returns why the message is not run again here; null if it may be
- */
+/** @returns why a message is not run again here after its host was lost with its run; null if it may be */
 export function keptBack({ host, projects }: Settings, { project_key, run, released }: AgentSession): string | null {
   const isOfLostHost = released?.by === 'lease_over' && run !== null && run.owner.host !== host;
   if (!isOfLostHost || (projects.get(project_key)?.reviveAfterHostLoss ?? true)) return null;

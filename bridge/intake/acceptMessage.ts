@@ -1,7 +1,4 @@
-/**
- * The one way into the queue, for Telegram, the terminal and the command line alike: finds the message's place and the
- * conversation that it continues; then one commit. Accepted means stored.
- */
+/** The one way into the queue: finds a message's place and the conversation that it continues. Accepted means stored. */
 import { didYouMean } from '../../src/config/didYouMean.js';
 import { directoryFor, servedPlaces } from '../../src/config/servedPlaces.js';
 import type { Project, Settings } from '../../src/config/settings.js';
@@ -52,7 +49,6 @@ interface AcceptorParts {
   readonly accept: Accept;
   readonly settings: Settings;
   readonly logger: Logger;
-  /** @returns whether the bridge of a host is known to be lost */
   isHostLost(host: string): boolean;
 }
 
@@ -91,10 +87,7 @@ export class MessageAcceptor {
     throw new UsageError(`${said}, and so is ${again.session.session_id}`);
   }
 
-  /**
-   * @throws UsageError if the project, the chat or the text cannot be used
-   * @throws ioredis' error if Redis is unreachable
-   */
+  /** @throws UsageError if the project, the chat or the text cannot be used; ioredis' error if Redis is unreachable */
   async acceptOrder(order: Order): Promise<AcceptedMessage> {
     const { project, chatId } = this.#destinationOf(order);
     const { id: messageId, sender, text } = order;
@@ -161,10 +154,7 @@ export class MessageAcceptor {
   }
 }
 
-/**
- * Telegram keeps an update that is not confirmed for a day. A message that was written later than that after the session was
- * accepted cannot be what the session was accepted for.
- */
+/** Telegram keeps an unconfirmed update for a day: what was written later than that after the acceptance is another message. */
 function isAnother({ created_at }: AgentSession, writtenAt: number | undefined): boolean {
   return writtenAt !== undefined && writtenAt > created_at + DAY;
 }

@@ -1,7 +1,4 @@
-/**
- * Decides by the configuration alone which person may start work from which chat. A message from an unlisted chat is a critical
- * event.
- */
+/** Decides by the configuration alone which person may start work from which chat. An unlisted chat is a critical event. */
 import { noticeEvent } from '../../monitoring/events/notice.js';
 import { type Place, type Project, placeOf, type Settings, type Trigger } from '../../src/config/settings.js';
 import { ulid } from '../../src/ids.js';
@@ -84,10 +81,7 @@ export class Admission {
     return { admitted: true, ...found };
   }
 
-  /**
-   * Notifies those who must know of a refusal.
-   * @returns the answer for the chat; null if it was sent within the last hour
-   */
+  /** Notifies those who must know. @returns the answer for the chat; null if it was sent within the last hour */
   refuse(message: ChatMessage, refused: Refused): string | null {
     const key = refusalKey(message, refused);
     if (refused.why === 'unlisted_chat' && this.#reportedBefore.first(key)) this.#reportUnroutable(message);

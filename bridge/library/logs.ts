@@ -13,7 +13,6 @@ import type { CriticalEvent } from './criticalEvent.js';
 export type { CriticalEvent, CriticalEventName } from './criticalEvent.js';
 export type { DeclaredState, JournalEvent };
 
-/** A line of `tool_use.jsonl`. */
 export type JournalLine = JournalEvent & {
   readonly v: number;
   /** ISO 8601, UTC. */
@@ -36,24 +35,17 @@ const EVENTS: Readonly<Record<JournalEvent['event'], true>> = {
   plan: true,
   files: true,
   usage: true,
+  order: true,
+  rewound: true,
   session_end: true,
 };
 
-/**
- * @param file the path of `critical_events.jsonl`
- * @param since UTC epoch milliseconds; without it only what is not archived is read
- * @returns the events in the order of the log, each id once
- * @throws Error if the file cannot be read
- */
+/** The order of the log, each id once. @param since UTC epoch milliseconds; without it no archives @throws Error */
 export function readCriticalEvents(file: string, since?: number): Promise<CriticalEvent[]> {
   return new CriticalEventLog(file, (text) => text).readRecentEvents(since);
 }
 
-/**
- * Reads a journal to its present end. Text that is no line, lines of newer versions, and events that this version does not know
- * are skipped.
- * @param file the path of `sessions/ID/tool_use.jsonl`, or of a kept copy
- */
+/** Reads a journal, or a kept copy, to its present end. Skips what is no line of this version. */
 export async function* readJournal(file: string): AsyncGenerator<JournalLine> {
   for await (const { records } of batchesOf(new JournalTail(file))) {
     for (const record of records) {
@@ -63,11 +55,7 @@ export async function* readJournal(file: string): AsyncGenerator<JournalLine> {
   }
 }
 
-/**
- * @param file the path of `sessions/ID/worklog.jsonl`
- * @returns what its lines declare of the session, as `state.json` has it; null if there is no such file
- * @throws Error if the file cannot be read, or belongs to another user
- */
+/** @returns as `state.json` has it; null if there is no such file @throws Error if it cannot be read, or is another user's */
 export function readWorklog(file: string): DeclaredState | null {
   const log = Log.read(file, worklogKind);
   return log === null ? null : stateOf(log.state, log.at);

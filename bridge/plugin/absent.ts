@@ -1,5 +1,5 @@
 /** Files of other programs, which may be there or not. */
-import { errorCode } from '../../src/errno.js';
+import { errorCode } from '../../src/errors.js';
 
 /** @throws every error but those of something that is not there, is something else, or may not be read */
 export function unlessAbsent<T>(read: () => T, absent: T): T {

@@ -38,17 +38,13 @@ export interface InstallationLook {
   readonly trouble: readonly Trouble[];
 }
 
-export function installationFile({ root }: Places): string {
-  return join(root, 'installation');
-}
-
 /**
  * Creates the home if it is missing, and writes the file durably.
  * @throws UnreachableError if one of them cannot be written
  */
 export function writeInstallation(places: Places, { root, node }: Installation): void {
   places.prepare();
-  const file = installationFile(places);
+  const file = places.installation;
   try {
     replaceInFolderSync(file, `${root}\n${node}\n`);
   } catch (cause) {
@@ -61,7 +57,7 @@ export function writeInstallation(places: Places, { root, node }: Installation):
  * @throws UnreachableError if it cannot be removed
  */
 export function removeInstallation(places: Places): boolean {
-  const file = installationFile(places);
+  const file = places.installation;
   if (statOf(file) === null) return false;
   try {
     rmSync(file);
@@ -76,7 +72,7 @@ export function removeInstallation(places: Places): boolean {
  * @param searchPath in the format of PATH
  */
 export function lookAtInstallation(places: Places, searchPath: string): InstallationLook {
-  const file = installationFile(places);
+  const file = places.installation;
   const found = statOf(file);
   if (found === null) return { file, installation: null, trouble: [] };
   const foreign = [places.root, file].flatMap((path) => ownershipTrouble(path));

@@ -5,8 +5,7 @@
  */
 import { UnreachableError } from '../../src/errors.js';
 import type { Logger } from '../../src/log/logger.js';
-import { Rounds } from '../../src/rounds.js';
-import type { Service } from '../../src/service.js';
+import { RepeatedService } from '../../src/rounds.js';
 import { type Clock, describeDuration, SECOND } from '../../src/time.js';
 import type { WorkerSigns } from '../health/gauges.js';
 
@@ -25,21 +24,21 @@ export interface CanariesParts {
   readonly stallMs: number;
 }
 
-export class Canaries implements Service {
+export class Canaries extends RepeatedService {
   readonly name = 'canaries';
   readonly #parts: CanariesParts;
   readonly #everyMs: number;
   readonly #lost = new AbortController();
-  readonly #rounds: Rounds;
   /** The last canary, and the worker's last activity before it; null if none was added. */
   #added: { readonly activeBefore: number | null } | null = null;
   /** Canaries in a row that the worker has not taken. */
   #left = 0;
 
   constructor(parts: CanariesParts) {
+    const everyMs = Math.min(CANARY_EVERY_MS, parts.stallMs / 2);
+    super(parts.clock, everyMs);
     this.#parts = parts;
-    this.#everyMs = Math.min(CANARY_EVERY_MS, parts.stallMs / 2);
-    this.#rounds = new Rounds(parts.clock, () => this.#lookAndAdd(), this.#everyMs);
+    this.#everyMs = everyMs;
   }
 
   /** Aborted, with an UnreachableError as its reason, when the worker takes no jobs although Redis accepts them. */
@@ -47,16 +46,12 @@ export class Canaries implements Service {
     return this.#lost.signal;
   }
 
-  async start(): Promise<void> {
-    this.#rounds.start();
-  }
-
-  async stop(): Promise<void> {
-    await this.#rounds.stop();
+  override async stop(): Promise<void> {
+    await super.stop();
     this.#added = null;
   }
 
-  async #lookAndAdd(): Promise<void> {
+  async runOnce(): Promise<void> {
     const { worker } = this.#parts;
     const isLeft = this.#added !== null && !worker.isFull && worker.lastActiveAt === this.#added.activeBefore;
     this.#left = isLeft ? this.#left + 1 : 0;

@@ -1,7 +1,4 @@
-/**
- * Decides which session may start next in a lane of this host. Code that accepts a message, frees a lane or hears of one calls
- * this.
- */
+/** Decides which session may start next in a lane of this host, whenever a message is accepted or a lane is freed. */
 import { hostOfLane } from '../../src/jobs/names.js';
 import type { Lanes } from '../../src/jobs/ports.js';
 import type { Store } from '../../src/jobs/store.js';
@@ -37,12 +34,10 @@ export class LaneStarter implements Lanes {
     return this.#insist(() => this.#options.queue.pumpLane(lane, next));
   }
 
-  /** Starts everything that may start in any lane of this host. */
   startAll(): Promise<void> {
     return this.#insist(() => this.#options.queue.pump());
   }
 
-  /** As {@link startAll}, after a job was lost. */
   startAllSoon(): void {
     this.#options.clock.after(LOST_JOB_PAUSE_MS, () => void this.startAll());
   }
@@ -61,11 +56,7 @@ export class LaneStarter implements Lanes {
     this.#options.queue.waiting.delete(sessionId);
   }
 
-  /**
-   * @param store accepts messages; it may have a connection of its own
-   * @param host this one: its lanes start here, without a wake
-   * @returns how the intake stores a message
-   */
+  /** How the intake stores a message, perhaps over its own connection: lanes of this host start without a wake. */
   acceptor(store: Store, host: string): Accept {
     const { queue } = this.#options;
     return async (draft, fence, pieces) => {

@@ -14,8 +14,8 @@ import type { WorkQueue } from '../../src/jobs/ports.js';
 import type { LaneView } from '../../src/jobs/records.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
+import { Newest } from '../../src/newest.js';
 import type { Clock } from '../../src/time.js';
-import { WaitingSessions } from './waitingSessions.js';
 
 export interface JobQueueParts {
   readonly store: Store;
@@ -34,7 +34,6 @@ export interface JobData {
 /** Jobs of finished work are not needed: the session is the record. */
 const JOB_OPTIONS = { removeOnComplete: true, removeOnFail: true, attempts: 1 } as const;
 
-/** @returns the name of the queue that the workers of a host take from */
 export function queueName(host: string): string {
   return `jobs-${host}`;
 }
@@ -69,12 +68,7 @@ export class JobQueue implements WorkQueue {
     return added.filter(Boolean).length;
   }
 
-  /**
-   * Gives the head of one lane its job. A lane of another host is left to that host.
-   * @param head the recent head while the lane was free: if remembered, it is not looked up, because its start finds out whether
-   * it has changed
-   * @returns how many jobs the lane has now, 0 or 1
-   */
+  /** A lane of another host is left alone. @param head if remembered, it is not looked up @returns its jobs now, 0 or 1 */
   async pumpLane(lane: string, head?: string): Promise<number> {
     if (hostOfLane(lane) !== this.#host) return 0;
     const known = head === undefined ? undefined : this.waiting.get(head);
@@ -119,11 +113,7 @@ export class JobQueue implements WorkQueue {
     for (const session of inOrder(known)) this.waiting.keep(session);
   }
 
-  /**
-   * Stores again the sessions that this process knows to wait here, if the store has forgotten them.
-   * @returns the sessions that were missing
-   * @throws ioredis' error if Redis is unreachable
-   */
+  /** Stores sessions that wait here and are missing in the store again. @throws ioredis' error if Redis is unreachable */
   async regainWaiting(): Promise<string[]> {
     const { regain, records } = this.#store;
     const stored = new Set<string>();
@@ -161,11 +151,7 @@ export class JobQueue implements WorkQueue {
     return this.#queue;
   }
 
-  /**
-   * One unreadable record stops no other lane. In its own lane nothing overtakes it: the acting watchdog sets it aside, with an
-   * event and a message to its chat, and the lane continues.
-   * @returns whether there is a job for the lane's head now
-   */
+  /** One unreadable record stops no other lane; the acting watchdog sets it aside. @returns whether the head now has a job */
   async #pumpLane(lane: string): Promise<boolean> {
     const { lanes } = this.#store;
     const head = await lanes.head(lane);
@@ -185,10 +171,7 @@ export class JobQueue implements WorkQueue {
   }
 }
 
-/**
- * The heads of their lanes first, because a lane starts as soon as something waits in it; then in the order of acceptance. Within one
- * millisecond a chat's message numbers decide.
- */
+/** The heads of their lanes first; then in the order of acceptance. Within one millisecond a chat's message numbers decide. */
 function inOrder(sessions: readonly AgentSession[]): AgentSession[] {
   const byNumber = new Intl.Collator('en', { numeric: true });
   return sessions.toSorted(
@@ -201,4 +184,29 @@ function inOrder(sessions: readonly AgentSession[]): AgentSession[] {
 
 function newEra(): string {
   return randomBytes(6).toString('hex');
+}
+
+/** 8 MB of text at most. A session that is not remembered is only read again; if Redis forgets it as well, it is lost. */
+const MOST_REMEMBERED = 1_000;
+/** UTF-16 units, the length of Telegram's messages; a message from the command line may be longer. */
+const LONGEST_REMEMBERED = 4_096;
+
+/** The sessions that this process knows to wait, by id, the oldest first. Saves a lookup before a run, whose start checks the record. */
+export class WaitingSessions extends Newest<string, AgentSession> {
+  constructor() {
+    super(MOST_REMEMBERED);
+  }
+
+  /** @param session pending */
+  keep(session: AgentSession): void {
+    if (session.request.message_text.length > LONGEST_REMEMBERED) this.delete(session.session_id);
+    else this.set(session.session_id, session);
+  }
+
+  /** @returns the session, which is forgotten here; null if it was not remembered */
+  take(sessionId: string): AgentSession | null {
+    const session = this.get(sessionId) ?? null;
+    this.delete(sessionId);
+    return session;
+  }
 }

@@ -8,16 +8,12 @@ import type { Service } from '../../src/service.js';
 import { atMost, type Clock, SECOND } from '../../src/time.js';
 import { type JobData, queueName } from './pump.js';
 
-/**
- * The agent is a child process, so the event loop is free to renew the lock; a longer one would only delay recovery. A lost
- * lock does not mean a dead run: the run's own lease decides.
- */
+/** A longer one would only delay recovery. A lost lock does not mean a dead run: the run's own lease decides. */
 const LOCK_MS = 30_000;
 /** BullMQ's words for a job whose lock belongs to another worker, or whose key is gone. */
 const LOCK_TROUBLE = /could not renew lock|Missing (?:lock|key) for job|Lock mismatch for job/;
 /** BullMQ's words, half a minute later, for a job whose worker was killed: its run has long been handled. */
 const WORKER_GONE = /job stalled more than allowable limit/;
-/** How long leaving the queue may take. */
 const LEAVING_MS = 3 * SECOND;
 
 export interface WorkerOptions {
@@ -33,10 +29,7 @@ export interface WorkerOptions {
   readonly runner: {
     start(): Promise<void>;
     stop(): Promise<void>;
-    /**
-     * Resolves when the session's run has ended and its end is stored, including the next runs in its lane that began while
-     * `hasRoom`.
-     */
+    /** Resolves when the session's run has ended and is stored, and with it the next ones in its lane while `hasRoom`. */
     execute(sessionId: string, hasRoom: () => boolean): Promise<void>;
   };
 }

@@ -24,13 +24,9 @@ export interface Claim {
   release(): void;
 }
 
-/** Whether the owner of a claim counts as alive. */
 type Lives = (owner: ProcessIdentity) => Promise<boolean>;
 
-/**
- * @throws UsageError if a living process owns the folder; the message names its pid
- * @throws UnreachableError if stopped first
- */
+/** @throws UsageError if a living process owns the folder, with its pid; UnreachableError if stopped first */
 export async function claimFolder({ folder, here, clock, stopping }: ServerFolder, lives: Lives): Promise<Claim> {
   const name = `claim-${String(clock.now()).padStart(15, '0')}-${here.pid}-${randomBytes(6).toString('hex')}.json`;
   const path = join(folder, name);

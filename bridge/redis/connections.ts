@@ -1,7 +1,6 @@
 /** The connections of one process to Redis, awaited, watched and closed together. */
 
 import type { Redis } from 'ioredis';
-import { type Backoff, pauseAfter } from '../../src/backoff.js';
 import { UnreachableError } from '../../src/errors.js';
 import {
   type ConnectionNews,
@@ -11,7 +10,7 @@ import {
   openRedis,
   redactUrl,
 } from '../../src/redis/connect.js';
-import { atMost, type Clock, SECOND } from '../../src/time.js';
+import { atMost, type Backoff, type Clock, pauseAfter, SECOND } from '../../src/time.js';
 import type { RedisOutage } from './redisOutage.js';
 
 const BACKOFF: Backoff = { firstMs: SECOND, longestMs: 30 * SECOND };
@@ -37,10 +36,7 @@ export class Connections {
     this.#stopping = stopping;
   }
 
-  /**
-   * @throws UnreachableError if no server answers and the wait is over or was not wanted
-   * @throws UsageError if the server is unsuitable
-   */
+  /** @throws UnreachableError if no server answers in time; UsageError if the server is unsuitable */
   async open(purpose: ConnectionPurpose): Promise<Redis> {
     const stopping = this.#stopping;
     for (let failures = 1; ; failures += 1) {

@@ -47,7 +47,6 @@ const MOST_UNANSWERED = 6;
 
 export interface EmbeddedRedisOptions {
   readonly logsFolder: string;
-  /** The search path for programs, in the format of PATH. */
   readonly path: string;
   /** `WATCHKEEPER_HOST`, else the host's name. */
   readonly host: string;
@@ -60,11 +59,7 @@ export interface EmbeddedRedisOptions {
   readonly notify: (sentence: string) => void;
 }
 
-/**
- * @returns a Redis that answers: the one that a dead bridge left, or a new one on the same data
- * @throws UsageError if a living bridge owns the folder, or the installed programs are too old
- * @throws UnreachableError if the server does not come up, or `stopping` aborts first
- */
+/** @throws UsageError if a living bridge owns the folder, or the programs are too old; UnreachableError if it does not come up */
 export async function startEmbeddedRedis(options: EmbeddedRedisOptions): Promise<EmbeddedRedis> {
   const { clock, stopping, path } = options;
   const folder = prepareFolder(options.logsFolder);

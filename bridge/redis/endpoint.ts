@@ -7,8 +7,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as z from 'zod';
 import type { Settings } from '../../src/config/settings.js';
-import { errorCode } from '../../src/errno.js';
-import { describeError, UnreachableError } from '../../src/errors.js';
+import { describeError, errorCode, UnreachableError } from '../../src/errors.js';
 import { readPlainFileSync } from '../../src/files/plainFile.js';
 import { isProcessAlive, readProcessIdentity } from '../../src/host/identity.js';
 
@@ -51,20 +50,12 @@ export function prepareFolder(logsFolder: string): string {
   return folder;
 }
 
-/**
- * @returns the address of the store: as configured, else the server that a bridge on this logs folder has brought
- * @throws UnreachableError if there is neither
- */
+/** As configured, else the server that a bridge on this logs folder has brought. @throws UnreachableError if there is neither */
 export function redisUrlOf({ redisUrl, logsFolder }: Settings): string {
   return redisUrl ?? findEmbeddedRedis(logsFolder).url;
 }
 
-/**
- * For the other commands.
- * @param logsFolder the logs folder of the bridge
- * @returns the address of its Redis
- * @throws UnreachableError if there is none, or it has ended
- */
+/** @returns the Redis of the bridge on this logs folder @throws UnreachableError if there is none, or it has ended */
 export function findEmbeddedRedis(logsFolder: string): Endpoint {
   const folder = resolve(logsFolder, 'redis');
   const found = readEndpoint(folder);

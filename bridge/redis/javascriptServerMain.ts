@@ -1,7 +1,4 @@
-/**
- * The program of the JavaScript server: a Redis for trials on machines that have none. It keeps its data in memory. Standard
- * input names the address to listen on: `{"socket": path}` or `{"port": number, "password": text}`.
- */
+/** A Redis in memory, for trials. Standard input: `{"socket": path}` or `{"port": number, "password": text}`. */
 import { text } from 'node:stream/consumers';
 import { createRedisCommandExecutor, RedisServerState, Resp2Server } from 'js-redis-server/core';
 import * as z from 'zod';

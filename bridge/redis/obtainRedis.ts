@@ -4,11 +4,7 @@ import type { Logger } from '../../src/log/logger.js';
 import type { Clock } from '../../src/time.js';
 import { startEmbeddedRedis } from './embeddedRedis.js';
 
-/**
- * The Redis of a bridge: the configured one, or one of its own.
- * @param stopping ends the wait for it
- * @throws UsageError, UnreachableError as {@link startEmbeddedRedis}
- */
+/** The configured Redis, or one of the bridge's own. @throws UsageError, UnreachableError as {@link startEmbeddedRedis} */
 export async function obtainRedis(settings: Settings, clock: Clock, logger: Logger, stopping: AbortSignal) {
   const never = new AbortController().signal;
   if (settings.redisUrl !== null) {

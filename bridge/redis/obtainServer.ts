@@ -1,7 +1,4 @@
-/**
- * The server of a logs folder: the one that a dead bridge left, or a new one on the same data. The folder is claimed before, so
- * no living process owns a server that is found here.
- */
+/** The server of a logs folder, which is claimed before: the one that a dead bridge left, or a new one on the same data. */
 import { readFileSync } from 'node:fs';
 import { UnreachableError, UsageError } from '../../src/errors.js';
 import { isProcessAlive, type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
@@ -54,11 +51,7 @@ export async function adopt(ours: ServerFolder, notices: string[]): Promise<Endp
   return null;
 }
 
-/**
- * Ends a server of this folder that still runs although its record is missing or damaged. It cannot be adopted, and a second one
- * on the same data would corrupt it.
- * @throws UsageError if it does not end, or cannot be reached because its password was lost with the record
- */
+/** A second server on the same data would corrupt it. @throws UsageError if an unknown one does not end, or is not reached */
 async function endUnknownServer({ folder, clock, stopping }: ServerFolder): Promise<void> {
   const url = socketUrl(folder);
   if (url === null) return refuseIfRunning(folder);
@@ -83,7 +76,6 @@ function readPid(folder: string): number | null {
   }
 }
 
-/** @param path the search path for programs */
 export async function startFirst(path: string, ours: ServerFolder): Promise<Endpoint> {
   const program = await findServerProgram(path);
   const place = await choosePlace(ours.folder);

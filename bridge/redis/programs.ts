@@ -18,11 +18,7 @@ export interface ServerProgram {
   readonly major: number;
 }
 
-/**
- * @param searchPath in the format of PATH
- * @returns the first suitable program; null if there is none at all
- * @throws UsageError if every program found is too old or does not run
- */
+/** @returns null if there is none at all @throws UsageError if every program found is too old or does not run */
 export async function findServerProgram(searchPath: string): Promise<ServerProgram | null> {
   const faults: string[] = [];
   for (const kind of NAMES) {
@@ -40,7 +36,6 @@ export async function findServerProgram(searchPath: string): Promise<ServerProgr
   );
 }
 
-/** @returns null if the program does not report one */
 async function versionOf(path: string): Promise<string | null> {
   const said = await run(path, ['--version'], { timeout: VERSION_LIMIT_MS }).catch(() => null);
   return /\bv=(\d+\.\d+\S*)/.exec(said?.stdout ?? '')?.[1] ?? null;

@@ -40,11 +40,7 @@ export class RedisOutage {
     return false;
   }
 
-  /**
-   * @param connection the one that is down; the first of them is logged
-   * @param where the address, without secrets
-   * @param words a sentence for the log
-   */
+  /** @param connection the first one that is down is logged @param where the address, without secrets */
   away(connection: object, where: string, words: string): void {
     this.#away.add(connection);
     this.#absence.begin(
@@ -53,7 +49,6 @@ export class RedisOutage {
     );
   }
 
-  /** Logged when the last connection is back. */
   back(connection: object, where: string): void {
     if (!this.#away.delete(connection) || this.#away.size > 0) return;
     this.#absence.end((lasted) => `Redis at ${where} is back after ${lasted}`);

@@ -1,7 +1,4 @@
-/**
- * Starts and stops the server's process. It leads its own process group, so that Ctrl-C in the bridge's terminal does not reach
- * it. It survives a killed bridge, and the next bridge finds it.
- */
+/** Starts and stops the server. In its own process group it survives Ctrl-C and a killed bridge; the next bridge finds it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -22,11 +19,9 @@ const LOOK_AGAIN_MS = 20;
 const FIRST_PROTECTED_MAJOR = 7;
 const LARGEST_LOG_BYTES = 1024 * 1024;
 
-/** The folder of one server, and the process that manages it. */
 export interface ServerFolder {
   /** For the data, the socket and the log. */
   readonly folder: string;
-  /** The identity of this process. */
   readonly here: ProcessIdentity;
   readonly clock: Clock;
   /** Aborted when this process is to end: nothing more is awaited. */
@@ -38,14 +33,10 @@ export interface ServerStart extends ServerFolder {
   /** Null starts the JavaScript server. */
   readonly program: ServerProgram | null;
   readonly place: Place;
-  /** The server's record, but for its process. */
   readonly about: Omit<Endpoint, 'server'>;
 }
 
-/**
- * @returns the server as recorded, once it answers
- * @throws UnreachableError if the server does not come up (the message names its log), or if stopped first
- */
+/** @returns the server, once it answers @throws UnreachableError if it does not come up (with its log), or if stopped first */
 export async function startServer(start: ServerStart): Promise<Endpoint> {
   const { folder, program, place, about, here } = start;
   rmSync(socketPath(folder), { force: true });
@@ -97,10 +88,7 @@ export async function stopServer(
   for (const path of [socketPath(folder), pidPath(folder)]) rmSync(path, { force: true });
 }
 
-/**
- * @param stopping ends the wait
- * @returns whether the server has stopped answering, after one shutdown request and at most 10 s of waiting
- */
+/** Waits 10 s at most. @returns whether the server has stopped answering after one shutdown request */
 export async function endByConnection(url: string, clock: Clock, stopping?: AbortSignal): Promise<boolean> {
   const end = clock.monotonic() + STOP_LIMIT_MS;
   for (let asked = false; await answers(url, clock, stopping); asked = true) {
@@ -121,10 +109,6 @@ export function signalServer(server: ProcessIdentity, here: ProcessIdentity, nam
   }
 }
 
-/**
- * @param stopping ends the wait for an answer
- * @returns whether a Redis answers at this URL now
- */
 export async function answers(url: string, clock: Clock, stopping?: AbortSignal): Promise<boolean> {
   if (stopping?.aborted) return false;
   const redis = openRedis(url, { purpose: 'commands', clock });
@@ -149,7 +133,6 @@ async function askToEnd(url: string, clock: Clock): Promise<void> {
   closeRedis(redis);
 }
 
-/** @throws UnreachableError if the bridge is stopping */
 export function refuseWhenStopping(stopping: AbortSignal): void {
   if (stopping.aborted) throw new UnreachableError('the bridge was stopped before its own Redis was up');
 }

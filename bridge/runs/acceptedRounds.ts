@@ -7,8 +7,7 @@ import { CorruptRecordError, describeError, unreadable } from '../../src/errors.
 import { firstAttemptId, revivalSessionId } from '../../src/ids.js';
 import { type AgentSession, isDelivered } from '../../src/jobs/model.js';
 import { hostOfLane } from '../../src/jobs/names.js';
-import { Rounds } from '../../src/rounds.js';
-import type { Service } from '../../src/service.js';
+import { RepeatedService } from '../../src/rounds.js';
 import { type Clock, MINUTE, SECOND } from '../../src/time.js';
 import type { OpenMessage } from '../accepted/acceptedLine.js';
 import type { AcceptedMessages } from '../accepted/acceptedMessages.js';
@@ -27,24 +26,19 @@ export interface AcceptedRoundsParts extends Pick<LostMessagesParts, 'store' | '
   isKnown(sessionId: string): boolean;
 }
 
-export class AcceptedRounds implements Service {
+export class AcceptedRounds extends RepeatedService {
   readonly name = 'register of accepted messages';
   readonly #parts: AcceptedRoundsParts;
-  readonly #rounds: Rounds;
   /** When each was first found missing, on the monotonic clock. */
   #missingSince: ReadonlyMap<string, number> = new Map();
 
   constructor(parts: AcceptedRoundsParts) {
+    super(parts.clock, EVERY_MS);
     this.#parts = parts;
-    this.#rounds = new Rounds(parts.clock, () => this.#round(), EVERY_MS);
   }
 
-  async start(): Promise<void> {
-    this.#rounds.start();
-  }
-
-  async stop(): Promise<void> {
-    await this.#rounds.stop();
+  override async stop(): Promise<void> {
+    await super.stop();
     this.#parts.accepted.close();
   }
 
@@ -62,7 +56,7 @@ export class AcceptedRounds implements Service {
     await accepted.beginAgain(open.filter(({ session }) => present.has(session.session_id)));
   }
 
-  async #round(): Promise<void> {
+  protected override async round(): Promise<void> {
     try {
       await this.runOnce();
     } catch (err) {

@@ -1,7 +1,4 @@
-/**
- * The agent of a run, from its start to the end of its stream. Its events go into the journal, the store and the progress
- * message.
- */
+/** The agent of a run, from its start to the end of its stream. Its events go into journal, store and progress message. */
 
 import { JournalFollower } from '../../monitoring/watch/journalFollower.js';
 import { DEFAULT_THRESHOLDS } from '../../src/config/rules.js';
@@ -16,8 +13,7 @@ import { TODO_TOOLS } from '../agents/claude/settings.js';
 import type { AgentEnd, AgentEvent, AgentRequest } from '../agents/program/contract.js';
 import { confinementOf } from '../agents/program/isolation.js';
 import { failedToStart } from '../agents/program/notStarted.js';
-import { noteActivity } from './activity.js';
-import { ActivityPulse } from './activityPulse.js';
+import { ActivityPulse, noteActivity } from './activity.js';
 import { Coalesced } from './coalesced.js';
 import type { KnownRun, Learned } from './knownRun.js';
 import { promptOf } from './prompt.js';
@@ -28,7 +24,6 @@ import type { RunJournal } from './runJournal.js';
 import { logRunStart } from './runLog.js';
 import type { RunWorklog } from './runWorklog.js';
 
-/** The files that are written while a run works. */
 export interface RunFiles {
   readonly journal: RunJournal;
   readonly worklog: RunWorklog;
@@ -52,7 +47,6 @@ export class AgentStream {
   /** Aborted when the stream ends; null if no torn journal is being noted. */
   #noting: AbortController | null = null;
 
-  /** @param stopped aborted when the agent is to end */
   constructor(context: RunContext, known: KnownRun, { journal, worklog }: RunFiles, stopped: AbortSignal) {
     this.#context = context;
     this.#known = known;
@@ -79,10 +73,7 @@ export class AgentStream {
     this.#wake = new Coalesced(() => publishWake(context.store, { session }).then(() => undefined, known.warnAway));
   }
 
-  /**
-   * Reads the agent's stream to its end.
-   * @param conversationId the provider's id of the conversation to continue; null if a new one begins
-   */
+  /** @param conversationId the provider's id of the conversation to continue; null if a new one begins */
   async follow(conversationId: string | null): Promise<AgentEnd> {
     const context = this.#context;
     const known = this.#known;
@@ -138,10 +129,7 @@ export class AgentStream {
     await Promise.all(this.#learning);
   }
 
-  /**
-   * Not awaited: if the stream were not read while the store is unavailable, there would be no journal, and the answer would be
-   * lost with the bridge.
-   */
+  /** Not awaited: if the store were away, the stream would not be read, and its answer would be lost with the bridge. */
   #remember(learned: Learned): void {
     const known = this.#known;
     const context = this.#context;
@@ -209,10 +197,7 @@ export class AgentStream {
     this.#context.display.update(this.#known.session.session_id, this.#known.activity);
   }
 
-  /**
-   * A failure may complete a cascade, a repeated call a loop, and a revival's first success shows that an outage is over; the
-   * deadlines find everything else.
-   */
+  /** A cascade needs a failure, a loop a repeated call, an outage's end a first success; the deadlines find everything else. */
   #isWorthALook(line: JournalEvent): boolean {
     if (this.#repeated.take(line)) return true;
     if (line.event !== 'post_tool_use') return false;
@@ -222,10 +207,7 @@ export class AgentStream {
     return isFirstSuccess;
   }
 
-  /**
-   * Without this, the journal's silence would be taken for the agent's. Not awaited: a store on the same full disk does not
-   * answer either, and would stall the agent's stream.
-   */
+  /** Otherwise the journal's silence would be the agent's. Not awaited: a store on the same full disk would stall the stream. */
   #noteTornJournal(): void {
     if (this.#noting !== null) return;
     this.#noting = new AbortController();

@@ -1,7 +1,6 @@
 /** Work that runs once at a time: requests during a call share one further call. */
 export class Coalesced {
   readonly #work: () => Promise<void>;
-  /** The latest call, and the one that follows it. */
   #call: Promise<void> = Promise.resolve();
   #next: Promise<void> | null = null;
 

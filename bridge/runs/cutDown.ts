@@ -22,7 +22,6 @@ const WRITTEN_BY_US: ReadonlySet<unknown> = new Set(['session_start', 'user_prom
 
 /** Where lost runs left their journals, and what time it is there. */
 export interface RunWitness {
-  /** The folder of the journals to read. */
   readonly logsFolder: string;
   /** Its id; null if it cannot be read. */
   readonly logsId: string | null;
@@ -34,7 +33,6 @@ export interface RunWitness {
   readonly youngRunMs: number;
 }
 
-/** @param logsId of the folder of `settings`; null if it cannot be read */
 export function witnessHere(
   { logsFolder, timings }: Pick<Settings, 'logsFolder' | 'timings'>,
   { boot_id: bootId }: ProcessIdentity,
@@ -44,11 +42,7 @@ export function witnessHere(
   return { logsFolder, logsId, bootId, sinceBootMs: systemCounters.sinceBootMs(), youngRunMs };
 }
 
-/**
- * @param session active; its run is proven dead
- * @returns whether that happened; false if the journal does not prove it, and if the first attempt failed: the store has then
- *   forgotten that a second one began
- */
+/** @returns false if the journal does not prove it, or the store has forgotten that a second attempt began */
 export function wasCutDown(witness: RunWitness, session: AgentSession): boolean {
   const { run, session_id, interruptions } = session;
   const { logsFolder, logsId } = witness;
@@ -75,11 +69,7 @@ function wasYoung({ bootId, sinceBootMs, youngRunMs }: RunWitness, { boot_id, si
   return sinceBootMs - since_boot_ms < youngRunMs;
 }
 
-/**
- * @param logsFolder the folder of the journals to read
- * @param session active
- * @returns whether a second attempt has begun since this run did. The store has then forgotten that the first one failed
- */
+/** @returns whether a second attempt has begun: the store has then forgotten that the first one failed */
 export function hasSecondBegun(logsFolder: string, session: AgentSession): boolean {
   const { attempt, session_id, run, created_at } = session;
   if (attempt !== 1 || run === null) return false;

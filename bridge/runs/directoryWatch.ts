@@ -1,7 +1,4 @@
-/**
- * Watches the directories that agents of this host work in. A missing directory takes only its own project out of service: its
- * messages wait, and work resumes by itself when the directory is back.
- */
+/** Watches the directories of agents on this host. A missing one takes only its own project out of service, until it is back. */
 import {
   directoryFor,
   isDirectory,
@@ -16,8 +13,7 @@ import type { AgentSession } from '../../src/jobs/model.js';
 import { hostOfLane, laneOf } from '../../src/jobs/names.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
-import { Rounds } from '../../src/rounds.js';
-import type { Service } from '../../src/service.js';
+import { RepeatedService } from '../../src/rounds.js';
 import { type Clock, SECOND } from '../../src/time.js';
 
 const LOOK_EVERY_MS = 5 * SECOND;
@@ -31,19 +27,16 @@ export interface DirectoryWatchParts {
   readonly lanes: { startAll(): Promise<void>; startNext(lane: string): Promise<void> };
 }
 
-export class DirectoryWatch implements Service {
+export class DirectoryWatch extends RepeatedService {
   readonly name = 'project directories';
   readonly #parts: DirectoryWatchParts;
-  readonly #rounds: Rounds;
-  /** Project by path. */
   #missing: ReadonlyMap<string, string> = new Map();
   #known: { readonly projects: Settings['projects']; readonly places: readonly ServedPlace[] } | null = null;
-  /** The projects whose directories the waiting messages have. */
   #followed: Settings['projects'] | null = null;
 
   constructor(parts: DirectoryWatchParts) {
+    super(parts.clock, LOOK_EVERY_MS, 'with a pause');
     this.#parts = parts;
-    this.#rounds = new Rounds(parts.clock, () => this.runOnce(), LOOK_EVERY_MS);
   }
 
   /** Projects that were out of service at the last check. */
@@ -51,7 +44,6 @@ export class DirectoryWatch implements Service {
     return [...new Set(this.#missing.values())];
   }
 
-  /** Whether the directory was missing at the last check. */
   isMissing(path: string): boolean {
     return this.#missing.has(path);
   }
@@ -62,12 +54,7 @@ export class DirectoryWatch implements Service {
     return isServed && !(await isDirectory(path));
   }
 
-  /**
-   * A waiting message runs in the directory that its place has now, not in the one that it had when the message came.
-   * @param session pending, in a lane of this host
-   * @returns whether it was moved to another lane, which is started
-   * @throws ioredis' error if Redis is unreachable
-   */
+  /** A waiting message runs in the directory that its place has now. @returns whether it was moved @throws ioredis' error */
   async follow(session: AgentSession): Promise<boolean> {
     const { settings, store, logger, lanes } = this.#parts;
     const { session_id, project_key, request, working_directory: former, lane } = session;
@@ -90,14 +77,10 @@ export class DirectoryWatch implements Service {
     return this.#known.places;
   }
 
-  async start(): Promise<void> {
-    if (this.#rounds.isRunning) return;
+  override async start(): Promise<void> {
+    if (this.isRunning) return;
     await this.runOnce();
-    this.#rounds.start('with a pause');
-  }
-
-  async stop(): Promise<void> {
-    await this.#rounds.stop();
+    await super.start();
   }
 
   /** One check. Never throws. */

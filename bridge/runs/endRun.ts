@@ -79,10 +79,7 @@ export async function endRun(target: RunTarget, options: EndOptions): Promise<En
   }
 }
 
-/**
- * As {@link endRun}.
- * @returns the proof that no process of the run is left; null if something could not be ended
- */
+/** As {@link endRun}. @returns the proof that no process is left; null if something could not be ended */
 export async function endProcesses(target: RunTarget, options: EndOptions): Promise<DeathProof | null> {
   const { proven } = await endRun(target, options);
   return proven ? { run_id: target.runId, proven_at: options.clock.now(), by: 'scan' } : null;

@@ -44,11 +44,7 @@ export async function reclaimRun(context: EndContext, known: AgentSession, run: 
   return false;
 }
 
-/**
- * Called before a run's end is stored, if the store may have forgotten its session. Afterwards the run is the session's again,
- * or the session has ended and its final message is known.
- * @throws ioredis' error if Redis is unavailable
- */
+/** Before a run's end is stored: the run is the session's again, or its final message is known. @throws ioredis' error */
 export async function reclaimEnd(context: EndContext, known: AgentSession, ended: EndedRun, run: Run): Promise<void> {
   const { end, stopCause } = ended;
   const isMissing = await context.store.regain.isMissing(ended.sessionId);
@@ -60,10 +56,7 @@ export async function reclaimEnd(context: EndContext, known: AgentSession, ended
   if (isMissing) await storeMissingEnd(context, known, ended, 'unsent');
 }
 
-/**
- * The known state of the final message: `cancelled` if a person's cancellation was the end; `perhaps_sent` if the message may be
- * in the chat already; `unsent` if it is not.
- */
+/** `cancelled`: a person's cancellation was the end; `perhaps_sent`: the message may be in the chat already. */
 type KnownFinal = 'cancelled' | 'perhaps_sent' | 'unsent';
 
 async function storeMissingEnd(context: EndContext, known: AgentSession, { end }: EndedRun, as: KnownFinal) {
@@ -99,7 +92,6 @@ function isOwnEnd(stopCause: StopCause | null): boolean {
 
 interface KeptEnd {
   readonly ended: EndedRun;
-  /** The record as its run last saw it. */
   readonly known: AgentSession;
   /** Null if it was stored as cancelled by a person. */
   readonly run: Run | null;
@@ -115,23 +107,18 @@ export class RecentEnds {
   readonly #kept = new Newest<string, KeptEnd>(MOST_KEPT);
   readonly #passes = new Coalesced(() => this.#storeEach());
 
-  /** @param isUnderWay whether this process runs the session, or knows that it waits */
   constructor(context: EndContext, isUnderWay: (sessionId: string) => boolean) {
     this.#context = context;
     this.#isUnderWay = isUnderWay;
   }
 
-  /** @param isCancelled whether a person cancelled the session */
   note(ended: EndedRun, run: Run, isCancelled = false): void {
     if (!isCancelled && isNoEnd(ended)) return;
     const { known } = ended;
     if (known !== null) this.#keep({ ended, known, run: isCancelled ? null : run });
   }
 
-  /**
-   * Called before a run's end is stored: if the store lost its last moment, an ended run may still hold the lane.
-   * @throws ioredis' error if Redis is unavailable
-   */
+  /** An ended run may still hold the lane in a store that lost its last moment. @throws ioredis' error if Redis is unavailable */
   async storeAgainBefore(known: AgentSession, run: Run): Promise<void> {
     const { records } = this.#context.store;
     const { holder } = await records.lane(known.lane);
@@ -151,11 +138,7 @@ export class RecentEnds {
     return this.#kept.has(sessionId);
   }
 
-  /**
-   * Changes nothing if nothing was forgotten. After a reconnect every run asks for it. The store is then asked about each end
-   * at most twice: by the pass in progress, which may already be past what was forgotten, and by one more pass for all.
-   * @throws ioredis' error if Redis is unavailable
-   */
+  /** Asks the store about each end at most twice, however many runs ask for it after a reconnect. @throws ioredis' error */
   storeAgain(): Promise<void> {
     return this.#passes.ask();
   }

@@ -45,10 +45,7 @@ export class ForgottenNotice implements Service {
     this.#note(sessionId, 'it is stored again and continues');
   };
 
-  /**
-   * Notes that sessions' records are missing and nothing can continue them; their chats are notified next. Never throws.
-   * @returns when the event is written, or its time has passed; what is noted during a write goes into the next event
-   */
+  /** Never throws. @returns when the event is written, or its time has passed; what comes during a write goes into the next one */
   readonly noteLost = async (...sessionIds: readonly string[]): Promise<void> => {
     for (const sessionId of sessionIds) this.#note(sessionId, 'its chat is notified');
     const written = this.#writing.then(() => this.#report());

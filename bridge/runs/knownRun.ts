@@ -16,7 +16,6 @@ export class KnownRun {
   readonly runId: string;
   /** As the run last saw it. */
   session: AgentSession;
-  /** The run's record in the store. */
   run: Run;
   /** Its group is null if the agent has no process. */
   target: RunTarget;
@@ -40,10 +39,7 @@ export class KnownRun {
     return pid === null ? null : { ...owner, pid, pid_start };
   }
 
-  /**
-   * Identifies the process before its pid can be reused.
-   * @returns what to store about it
-   */
+  /** Identifies the process before its pid can be reused. @returns what to store about it */
   async noteAgent(pid: number): Promise<Learned> {
     const start = systemProcessTable().find(pid)?.start;
     const agent = { pid, ...(start === undefined ? {} : { pid_start: start }) };
@@ -53,10 +49,7 @@ export class KnownRun {
     return { agent };
   }
 
-  /**
-   * Stores new facts, and keeps the changed record.
-   * @param signal ends the tries while the store is unavailable
-   */
+  /** @param signal ends the tries while the store is unavailable */
   async learn(learned: Learned, signal: AbortSignal): Promise<void> {
     const known = await untilStored(this.#context.clock, signal, this.warnAway, () =>
       this.#context.store.transitions.recordRun(this.session.session_id, this.runId, learned),

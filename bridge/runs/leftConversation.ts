@@ -1,7 +1,4 @@
-/**
- * A conversation that cannot continue: the provider refuses it, it is too long, or its file is gone. Each message in it would
- * fail, so the second attempt begins a new one, with a record of the old one's words.
- */
+/** A conversation that is refused, too long, or gone. The second attempt begins a new one, with a record of its words. */
 import { fenced, quoted } from '../../memory/brief/fence.js';
 import { CorruptRecordError } from '../../src/errors.js';
 import type { AgentSession } from '../../src/jobs/model.js';
@@ -25,9 +22,7 @@ export interface FailedTurn {
   readonly cause: FailureCause;
   readonly reason: string;
   readonly attempt: 1 | 2;
-  /** Whether it continued the conversation of an earlier message. */
   readonly hasContinued: boolean;
-  /** Calls that its agent made. */
   readonly calls: number;
 }
 

@@ -33,7 +33,6 @@ export interface LostMessagesParts {
   readonly settings: Pick<Settings, 'host' | 'logsFolder' | 'retention'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The id of the logs folder. */
   readonly logsId: string;
   readonly accepted: { readonly origin: Origin; open(): Promise<OpenMessage[]> };
   readonly forgotten: { noteLost(...sessionIds: readonly string[]): Promise<void> };
@@ -49,21 +48,14 @@ export class LostMessages {
     this.#parts = parts;
   }
 
-  /**
-   * Called before this bridge takes any job: a message missing in a lane of this host is known to no other process.
-   * @returns the sessions that have got their end
-   * @throws ioredis' error if Redis is unavailable
-   */
+  /** Before this bridge takes any job: no other process knows a message that is missing here. @throws ioredis' error */
   async endHere(): Promise<string[]> {
     const { accepted, settings } = this.#parts;
     const here = (await accepted.open()).filter(({ session }) => hostOfLane(session.lane) === settings.host);
     return this.end(await this.missing(here));
   }
 
-  /**
-   * @returns those that Redis should know and does not
-   * @throws ioredis' error if Redis is unavailable
-   */
+  /** @returns those that Redis should know and does not @throws ioredis' error if Redis is unavailable */
   async missing(open: readonly OpenMessage[]): Promise<OpenMessage[]> {
     const missing: OpenMessage[] = [];
     for (const message of open) {
@@ -72,11 +64,7 @@ export class LostMessages {
     return missing;
   }
 
-  /**
-   * The event comes first, and one event names all of them.
-   * @returns the sessions that have got their end
-   * @throws ioredis' error if Redis is unavailable
-   */
+  /** The event comes first, and names all of them. @returns those that have got their end @throws ioredis' error */
   async end(lost: readonly OpenMessage[]): Promise<string[]> {
     if (lost.length === 0) return [];
     const { store, forgotten } = this.#parts;

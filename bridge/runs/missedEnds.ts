@@ -1,7 +1,4 @@
-/**
- * Writes the ends of sessions that the store has and their worklogs lack. A bridge that is killed loses the lines of its last half
- * second, and without them an answered session would look crashed to a reader of the worklogs alone.
- */
+/** Writes the ends that the worklogs of a killed bridge lack: without them an answered session would look crashed. */
 import { lostRuns } from '../../memory/sessions/bridgeSession.js';
 import type { BridgeWorklogs } from '../../memory/sessions/bridgeWorklogs.js';
 import { CorruptRecordError, describeError } from '../../src/errors.js';

@@ -2,12 +2,12 @@
  * Failures that pass by themselves: a limit with a known end, a provider that is busy or cannot be reached, a host that has too
  * little of something to start an agent. The message did nothing wrong, so it waits at its lane's head, and no attempt is spent.
  */
-import { type Backoff, pauseAfter } from '../../src/backoff.js';
+
 import type { Settings } from '../../src/config/settings.js';
 import type { AgentSession, DeathProof, PassingWait } from '../../src/jobs/model.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
-import { type Clock, DAY, isoTime } from '../../src/time.js';
+import { type Backoff, type Clock, DAY, isoTime, pauseAfter } from '../../src/time.js';
 import type { AgentEnd } from '../agents/program/contract.js';
 
 /** If it ends later than this, the chat is notified instead: the person will have given up by then. */
@@ -56,10 +56,7 @@ export async function isPutBackToWait(
   return false;
 }
 
-/**
- * A second attempt right away would meet the limit again, and one after the limit's end is not a second attempt. A limit without
- * a known end is reported to the chat.
- */
+/** A second attempt right away would meet the limit again. A limit without a known end is reported to the chat. */
 async function isPutBackForLimit(
   { store, clock, logger }: WaitContext,
   { sessionId, runId, end, proof }: FailedRun,

@@ -23,11 +23,9 @@ export interface PredecessorContext {
   readonly logger: Logger;
   readonly here: ProcessIdentity;
   readonly settings: Settings;
-  /** The id of the logs folder. */
   readonly logsId: string;
   /** As in {@link SagaContext}. */
   endOnDisk(session: AgentSession): Promise<KnownEnd | null>;
-  /** Says whether the owner of a run was stopping when it died. */
   readonly stopMark: Pick<StopMark, 'wasStopping'>;
 }
 

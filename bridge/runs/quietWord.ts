@@ -3,9 +3,8 @@
  * the run's own journal, as the watchdog does, but only after nothing was heard for that long: a busy agent costs nothing.
  */
 
-import { assessSessionHealth } from '../../monitoring/verdict/assessSessionHealth.js';
+import { assessSessionHealth, quietSince } from '../../monitoring/verdict/assessSessionHealth.js';
 import type { SessionContext } from '../../monitoring/verdict/owedWork.js';
-import { quietSince } from '../../monitoring/verdict/quietWord.js';
 import { isActivity } from '../../monitoring/verdict/timeline/entry.js';
 import type { JournalFollower } from '../../monitoring/watch/journalFollower.js';
 import type { Thresholds } from '../../src/config/rules.js';
@@ -18,7 +17,6 @@ const LOOK_EVERY_MS = 10 * SECOND;
 export interface QuietContext {
   readonly clock: Clock;
   readonly thresholds: Thresholds;
-  /** Follows the run's own journal. */
   readonly journal: JournalFollower;
   readonly run: Pick<SessionContext, 'started_at'>;
   /** A journal that lacks lines is silent, whatever the agent does. */
@@ -45,7 +43,6 @@ export class QuietWord {
     this.#say(null);
   }
 
-  /** Resolves when the signal aborts. */
   async keepLooking(signal: AbortSignal): Promise<void> {
     const { clock, thresholds } = this.#context;
     while (!signal.aborted) {
@@ -54,7 +51,6 @@ export class QuietWord {
     }
   }
 
-  /** @returns when to look again, in milliseconds */
   async #look(signal: AbortSignal): Promise<number> {
     const { clock, thresholds, journal, run } = this.#context;
     if (this.#context.isTorn()) return LOOK_EVERY_MS;

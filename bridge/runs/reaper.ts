@@ -28,7 +28,6 @@ const RUN_ID = /^[A-Za-z0-9_-]{1,100}$/;
 
 export interface ReaperOptions {
   readonly clock: Clock;
-  /** How long the bridge may be silent. */
   readonly leaseMs: number;
   /** Between SIGTERM and SIGKILL. Default 10 s. */
   readonly graceMs?: number;
@@ -55,7 +54,6 @@ export class Reaper implements Service {
     this.#options = options;
   }
 
-  /** The child's pid; null while there is none. */
   get pid(): number | null {
     return this.#child?.pid ?? null;
   }
@@ -87,10 +85,7 @@ export class Reaper implements Service {
     late.cancel();
   }
 
-  /**
-   * Call it before the agent is started, and again with its pid.
-   * @returns when the child is certain to have the run, even if this process is killed the next instant
-   */
+  /** Before the agent is started, and again with its pid. @returns when the child is certain to have the run */
   async watch(runId: string, pid: number | null = null): Promise<void> {
     if (!RUN_ID.test(runId)) throw new Error(`${JSON.stringify(runId)} cannot be reported to the reaper`);
     this.#runs.set(runId, pid);

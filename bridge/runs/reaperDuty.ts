@@ -25,7 +25,6 @@ export interface DutyOptions {
   readonly onVerdict: (verdict: Verdict, runs: readonly RunTarget[]) => void;
 }
 
-/** @returns the interval of the bridge's and the reaper's ticks, in milliseconds */
 export function tickMs(leaseMs: number): number {
   return Math.max(leaseMs / TICKS_PER_LEASE, SHORTEST_TICK_MS);
 }

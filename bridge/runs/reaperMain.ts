@@ -1,7 +1,4 @@
-/**
- * The reaper's program: `reaperMain.js LEASE_MS GRACE_MS`, started by `Reaper` with its end of a pipe as standard input. It has its
- * own process session and ignores the signals that end its bridge, because that is when it is needed.
- */
+/** The reaper's program: `reaperMain.js LEASE_MS GRACE_MS`, in its own session, deaf to the signals that end its bridge. */
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { systemProcessTable } from '../../src/host/processes.js';

@@ -1,7 +1,4 @@
-/**
- * Whether a run repeats its calls. Every other rule becomes true at an instant that is known before, or by a failure; a loop becomes
- * true by a call that succeeds.
- */
+/** Every other rule becomes true at an instant that is known before, or by a failure; a loop by a call that succeeds. */
 import { canonicalJson, contentDigest } from '../../src/journal/digest.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 

@@ -7,15 +7,12 @@ import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
 import type { Redact } from '../../src/log/redact.js';
 import type { Agent } from '../agents/program/contract.js';
 import type { ProgressView } from '../chat/progressView.js';
-import type { WaitingSessions } from '../queue/waitingSessions.js';
+import type { WaitingSessions } from '../queue/pump.js';
 import type { RunTarget } from './runProcesses.js';
 import type { EndContext } from './storeEnd.js';
 
-/** Those that the bridge runs with. */
 export interface RunSurroundings extends Pick<EndContext, 'store' | 'lanes' | 'forgotten'> {
-  /** The id of the logs folder. */
   readonly logsId: string;
-  /** By project. */
   readonly agents: { get(projectKey: string): Agent | undefined };
   readonly chat: Pick<Chat, 'showProgress'>;
   readonly display: Omit<ProgressView, 'describe'>;
@@ -32,9 +29,6 @@ export interface RunContext extends RunSurroundings, EndContext {
   readonly redact: Redact;
   readonly worklogs: BridgeWorklogs;
   readonly waiting: WaitingSessions;
-  /**
-   * @param graceMs between SIGTERM and SIGKILL, if not as configured
-   * @returns the proof that no process of the run is left; null if a process could not be ended
-   */
+  /** @param graceMs before SIGKILL, if not as configured @returns the proof that no process is left; null if one is */
   endProcesses(target: RunTarget, graceMs?: number): Promise<DeathProof | null>;
 }

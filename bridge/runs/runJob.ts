@@ -31,7 +31,6 @@ export class RunJob {
   /** No process of the run can be left: it never began, or its end was proven. */
   #isGone = true;
 
-  /** @param ends the recent ends of this process's runs */
   constructor(context: RunContext, session: AgentSession, ends: RecentEnds) {
     this.#context = context;
     this.#ends = ends;
@@ -71,11 +70,7 @@ export class RunJob {
     this.#stopper.kill();
   }
 
-  /**
-   * @param givingUp aborts when this process may not wait any longer for what must be stored
-   * @returns once the run's end is stored, or no longer this run's concern: the session that may start next in its lane; null
-   *   if there is none, or the lane is taken care of already
-   */
+  /** @param givingUp aborts a wait for the store @returns the session that may start next in the lane; null if there is none */
   async run(givingUp: AbortSignal): Promise<string | null> {
     const context = this.#context;
     const known = this.#known;
@@ -154,10 +149,7 @@ export class RunJob {
     journal.handOver();
   }
 
-  /**
-   * If the end was not requested, the store may have forgotten the beginning.
-   * @returns as {@link run}
-   */
+  /** If the end was not requested, the store may have forgotten the beginning. @returns as {@link run} */
   async #storeEnd(ended: EndedRun, worklog: RunWorklog): Promise<string | null> {
     const answered = await worklog.endBy(() => storeAnswer(this.#context, ended));
     if (answered !== null) return answered.next;

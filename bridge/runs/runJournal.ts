@@ -1,7 +1,4 @@
-/**
- * A run's journal. A full disk must not end a healthy run: the fault is logged once, all lines that fit are written, and the
- * run's record says that the journal is too incomplete to judge by.
- */
+/** A run's journal. A full disk must not end a healthy run: it is logged once, and the record says that lines are missing. */
 
 import { describeError } from '../../src/errors.js';
 import { systemCounters } from '../../src/host/counters.js';

@@ -1,7 +1,4 @@
-/**
- * The run's lease, renewed by the process that does the work. If it cannot renew the lease in time, it ends the run itself, so
- * that after two leases others may count the run as dead.
- */
+/** The run's lease. A process that cannot renew it in time ends the run itself: after two leases others may count it as dead. */
 
 import type { AgentSession } from '../../src/jobs/model.js';
 import type { Store } from '../../src/jobs/store.js';

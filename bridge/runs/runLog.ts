@@ -13,7 +13,6 @@ import type { EndedRun } from './storeEnd.js';
 
 const LONGEST_END = 400;
 
-/** @param pid the agent's; null if it has no process or could not be started */
 export function logRunStart(logger: Logger, session: AgentSession, runId: string, pid: number | null): void {
   const { session_id, project_key, agent, attempt } = session;
   const process = pid === null ? 'no process' : `process ${pid}`;

@@ -2,7 +2,7 @@
  * All processes of one run, as far as they can be known: those with its mark, and those related to one of them by descent,
  * group or session. Once seen they stay known, so that a process that later hides its environment is not lost.
  */
-import { errorCode } from '../../src/errno.js';
+import { errorCode } from '../../src/errors.js';
 import { systemProcessTable } from '../../src/host/processes.js';
 import type { HostProcess, ProcessTable, Snapshot } from '../../src/host/table.js';
 import type { Run } from '../../src/jobs/model.js';
@@ -15,13 +15,11 @@ export interface RunTarget {
   readonly groupStart?: string;
 }
 
-/** @returns how to find the processes of a stored run */
 export function targetOf({ run_id: runId, pid, pid_start }: Run): RunTarget {
   return { runId, groupPid: pid, ...(pid_start === undefined ? {} : { groupStart: pid_start }) };
 }
 
 export interface Look {
-  /** The run's living processes. */
   readonly left: readonly HostProcess[];
   /** Living processes that may belong to the run, but cannot be read. */
   readonly doubtful: readonly HostProcess[];
@@ -41,7 +39,6 @@ export class RunProcesses {
     this.#table = table;
   }
 
-  /** @param onMarked called for each marked process as soon as it is seen */
   look(onMarked?: (found: HostProcess) => void): Look {
     const snapshot = this.#table.snapshot(this.#target.runId, (found) => {
       this.#known.set(found.pid, found.start);
@@ -57,10 +54,7 @@ export class RunProcesses {
     };
   }
 
-  /**
-   * Sends a signal, after a last check that the pid is still the same process.
-   * @returns false if the process was gone or may not be signalled
-   */
+  /** Checks once more that the pid is still the same process. @returns false if it was gone or may not be signalled */
   signal(member: HostProcess, signal: NodeJS.Signals): boolean {
     return this.#isStill(member) && send(member.pid, signal);
   }

@@ -16,11 +16,7 @@ export interface BegunRun {
   readonly acceptedAt: number;
 }
 
-/**
- * The reply to an earlier try, or to a repetition by the connection, may have been lost: then the session is ours already.
- * @returns null if the session is not this run's
- * @throws ioredis' error if Redis is unavailable
- */
+/** After a lost reply the session is ours already. @returns null if it is not this run's @throws ioredis' error */
 export async function beginRun(context: RunContext, known: KnownRun): Promise<BegunRun | null> {
   const { store, clock, settings } = context;
   const { runLeaseMs } = settings.timings;
@@ -40,12 +36,7 @@ export async function beginRun(context: RunContext, known: KnownRun): Promise<Be
   return isHeld ? { session: current, conversationId, leaseSince, acceptedAt: messageAt } : null;
 }
 
-/**
- * The message may have had its end before, which the store forgot and the disk did not.
- * @param session as the run has begun it
- * @returns the session that may start next; null if the message had no end
- * @throws ioredis' error if Redis is unavailable
- */
+/** The disk may know of an end that the store forgot. @returns null if the message had no end @throws ioredis' error */
 export async function endedBefore(
   { store, endOnDisk }: RunContext,
   session: AgentSession,

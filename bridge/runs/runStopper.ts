@@ -29,7 +29,6 @@ export class RunStopper {
     this.#known = known;
   }
 
-  /** Aborted when the agent is to end. */
   get signal(): AbortSignal {
     return this.#asked.signal;
   }
@@ -58,10 +57,7 @@ export class RunStopper {
     if (this.#known.target.groupPid !== null) void this.#endProcesses(0);
   }
 
-  /**
-   * Call it when the agent's stream has ended.
-   * @returns the agent's end; a stop by the bridge's shutdown if that has ended it; a failure if the run's lease expired
-   */
+  /** Called when the stream has ended. @returns a stop if the bridge's shutdown ended it, a failure if the lease expired */
   async ended(end: AgentEnd): Promise<AgentEnd> {
     this.#hasEnded = true;
     if (this.#cause === 'self_fenced' && end.kind === 'stopped') return LEASE_EXPIRED;

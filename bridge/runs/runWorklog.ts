@@ -57,10 +57,7 @@ export class RunWorklog {
     if (first !== null) this.#endFirst(first);
   }
 
-  /**
-   * @param id the provider's
-   * @param asked the one that the run was to continue; null if it was to begin a new one
-   */
+  /** @param id the provider's @param asked the one that the run was to continue; null if it was to begin a new one */
   conversation(id: string, asked: string | null): void {
     const { agent: provider, working_directory: cwd } = this.#known.session;
     const source = id === asked ? 'resume' : 'startup';
@@ -69,7 +66,6 @@ export class RunWorklog {
     this.#conversation = id;
   }
 
-  /** @param isGone whether it is proven that no process of the run is left */
   end(end: AgentEnd, stopCause: StopCause | null, isGone: boolean): void {
     const { agentProcess: process, runId } = this.#known;
     if (process === null || !isGone) return;
@@ -77,11 +73,7 @@ export class RunWorklog {
     this.#append(worklogKind.line('run_ended', { process, reason, run_id: runId }));
   }
 
-  /**
-   * Writes the end of the session if its answer is stored. The final message may be sent before that is known here.
-   * @returns what `store` returns
-   * @throws what it throws: whether the answer is stored is then not known, and it will be tried again
-   */
+  /** The final message may be sent before its storing is known here. @throws as `store`: then it will be tried again */
   async endBy<Stored>(store: () => Promise<Stored | null>): Promise<Stored | null> {
     const { worklogs } = this.#context;
     const { session_id } = this.#known.session;

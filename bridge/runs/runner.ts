@@ -14,7 +14,6 @@ const STORING_MS = 5 * SECOND;
 
 interface LiveRun {
   readonly job: RunJob;
-  /** Resolves when the run's end is stored. */
   readonly ended: Promise<unknown>;
 }
 
@@ -80,11 +79,7 @@ export class Runner implements Service {
     await this.#allEnded(STORING_MS);
   }
 
-  /**
-   * Runs the session and, after its answer, the sessions behind it in its lane: a job represents the head of a lane.
-   * @param hasRoom whether the next one may begin here, so that no job of another lane waits for it; otherwise it gets a job
-   * @returns when the ends of all these runs are stored; at once if it is not the session's turn
-   */
+  /** And, while it `hasRoom`, the sessions behind it in its lane. @returns when all their ends are stored */
   async execute(sessionId: string, hasRoom: () => boolean): Promise<void> {
     const session = await this.#sessionOf(sessionId);
     for (let head = session; head !== null; ) {
@@ -96,10 +91,7 @@ export class Runner implements Service {
     }
   }
 
-  /**
-   * If the session's former run is just ending, waits for that: a session put back at its lane's head is run again.
-   * @returns the session as last known
-   */
+  /** Waits for a former run that is just ending: a session put back at its lane's head is run again. */
   async #sessionOf(sessionId: string): Promise<AgentSession | null> {
     const former = this.#live.get(sessionId);
     if (former?.job.isEnding) await former.ended.catch(() => undefined);
@@ -116,7 +108,6 @@ export class Runner implements Service {
     return isDue ? session : null;
   }
 
-  /** @returns as {@link RunJob.run} */
   async #run(session: AgentSession): Promise<string | null> {
     const { session_id, lane } = session;
     if (session.status !== 'pending') return null;

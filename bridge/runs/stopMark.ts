@@ -42,11 +42,7 @@ export class StopMark {
     }
   }
 
-  /**
-   * Removes the mark once it is of no use. A standby may need it as long as a run of the marked process is active. Never
-   * throws.
-   * @param active all active sessions
-   */
+  /** A standby may need the mark as long as a run of the marked process is active. Never throws. */
   async clearUnlessNeeded(active: readonly (AgentSession | CorruptRecordError)[]): Promise<void> {
     const marked = await this.#marked();
     const isIts = (session: AgentSession | CorruptRecordError) =>
@@ -57,11 +53,7 @@ export class StopMark {
     );
   }
 
-  /**
-   * @param session active; the owner of its run is gone
-   * @returns whether that owner was stopping when it died; false if that cannot be read, or if the run had failed before: the
-   *   store has then forgotten that a second attempt began
-   */
+  /** @returns false if it cannot be read, or the store has forgotten that a second attempt began */
   async wasStopping(session: AgentSession): Promise<boolean> {
     const marked = await this.#marked();
     if (marked === null || !isDeepStrictEqual(session.run?.owner, marked)) return false;

@@ -41,10 +41,7 @@ import type { ForgottenNotice } from './forgottenNotice.js';
 import { isConversationOver } from './leftConversation.js';
 import { isPutBackToWait } from './passingFailures.js';
 
-/**
- * Why a run is ended before its own end. `self_fenced`: its lease could not be renewed in time, and no other process is known
- * to have decided anything. `lease_lost`: its lane belongs to another run.
- */
+/** `self_fenced`: its lease could not be renewed in time. `lease_lost`: its lane belongs to another run. */
 export type StopCause = 'requested' | 'shutdown' | 'self_fenced' | 'lease_lost';
 
 export interface EndedRun {
@@ -68,7 +65,6 @@ export interface EndContext {
   readonly logger: Logger;
   readonly lanes: Lanes;
   readonly settings: Settings;
-  /** Reports facts that the store had forgotten. */
   readonly forgotten: Pick<ForgottenNotice, 'note' | 'noteLost'>;
 }
 
@@ -77,11 +73,7 @@ const MOST_TRIES = 20;
 
 type Failure = Extract<AgentEnd, { kind: 'failed' }>;
 
-/**
- * @returns whether the session has ended by a person's cancellation, also if an earlier call stored that
- * @throws ioredis' error if the store is unavailable, and ConflictError: repeat the call
- * @throws CorruptRecordError if the session or its incident cannot be read
- */
+/** @returns whether a person's cancellation was the end @throws ioredis' error, ConflictError: repeat it; CorruptRecordError */
 export async function storeEnd(context: EndContext, ended: EndedRun): Promise<boolean> {
   const { sessionId, runId, end, proof, stopCause } = ended;
   const { transitions, records } = context.store;
@@ -178,10 +170,7 @@ async function accuseOfCrash(context: EndContext, ended: EndedRun, failure: Fail
   throw new ConflictError(`session ${ended.sessionId}: its record kept changing while its crash was being stored`);
 }
 
-/**
- * The owner saw the crash, so it opens the incident at once, or joins the open one; the acting watchdog continues from there.
- * @returns false if another process changed a record first
- */
+/** The owner saw the crash, so it opens or joins the incident at once. @returns false if another process changed a record first */
 async function isAccused(
   { store, clock, logger, settings }: EndContext,
   ended: EndedRun,

@@ -34,11 +34,7 @@ export class SweptLanes {
     this.#strays = null;
   }
 
-  /**
-   * Ends the processes that live in the lane.
-   * @param isOurs whether the run with this limit (`limitMarkOf`) is one of this process's own
-   * @returns whether none is left there
-   */
+  /** Ends what lives in the lane, but for this process's own runs. @returns whether none is left there */
   async sweep(lane: string, isOurs: (limit: string) => boolean): Promise<boolean> {
     this.#strays ??= this.#look().filter(({ runId }) => !isOurs(limitMarkOf(runId)));
     if (this.#strays.length === 0) return true;

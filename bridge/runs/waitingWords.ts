@@ -10,11 +10,10 @@ import type { AgentSession } from '../../src/jobs/model.js';
 import type { LaneView } from '../../src/jobs/records.js';
 import type { Store } from '../../src/jobs/store.js';
 import type { Logger } from '../../src/log/logger.js';
-import { Rounds } from '../../src/rounds.js';
-import type { Service } from '../../src/service.js';
+import { RepeatedService } from '../../src/rounds.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import type { FirstWord, WaitingChat } from '../chat/chatRouter.js';
-import type { WaitingSessions } from '../queue/waitingSessions.js';
+import type { WaitingSessions } from '../queue/pump.js';
 
 /** In each round a chat gets one word at most, so that a long queue is no flood. */
 const LOOK_EVERY_MS = 5 * SECOND;
@@ -41,24 +40,15 @@ interface Word {
   readonly text: string;
 }
 
-export class WaitingWords implements Service {
+export class WaitingWords extends RepeatedService {
   readonly name = 'words for those who wait';
   readonly #parts: WaitingWordsParts;
-  readonly #rounds: Rounds;
   /** The last words that this process has said, by session. */
   #said: ReadonlyMap<string, string> = new Map();
 
   constructor(parts: WaitingWordsParts) {
+    super(parts.clock, LOOK_EVERY_MS);
     this.#parts = parts;
-    this.#rounds = new Rounds(parts.clock, () => this.runOnce(), LOOK_EVERY_MS);
-  }
-
-  async start(): Promise<void> {
-    this.#rounds.start();
-  }
-
-  async stop(): Promise<void> {
-    await this.#rounds.stop();
   }
 
   /** One round. Never throws: words that could not be sent are sent in a later one. */

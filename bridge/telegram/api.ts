@@ -1,7 +1,4 @@
-/**
- * The Bot API, as far as this bridge uses it: each call with a time limit and one kind of error. Nothing is retried here: only
- * the caller knows whether a repetition is harmless.
- */
+/** The Bot API as used here: each call with a time limit and one kind of error. Only a caller knows whether it may repeat. */
 import { Api, InputFile } from 'grammy';
 import type {
   BotCommand,
@@ -103,20 +100,13 @@ export class TelegramApi {
     return this.#api.getMe(forGrammy(signal));
   }
 
-  /**
-   * @param offset the first update wanted; null for the oldest that is not confirmed
-   * @param timeout how long the server waits for one, in seconds
-   */
+  /** @param offset the first update wanted; null for the oldest that is not confirmed @param timeout in seconds */
   getUpdates(offset: number | null, timeout: number, signal: AbortSignal): Promise<Update[]> {
     const wanted = { timeout, allowed_updates: ['message', 'edited_message'] as const };
     return this.#api.getUpdates({ ...wanted, ...(offset !== null && { offset }) }, forGrammy(signal));
   }
 
-  /**
-   * Looks at waiting updates and confirms none: one update at most, and Telegram keeps its record of the wanted kinds. It
-   * interrupts any process that is fetching messages at this moment.
-   * @param timeout how long the server waits for one, in seconds
-   */
+  /** Confirms none, and interrupts any process that fetches messages now. @param timeout how long the server waits, in seconds */
   peekAtUpdates(timeout: number, signal?: AbortSignal): Promise<Update[]> {
     return this.#api.getUpdates({ timeout, limit: 1 }, forGrammy(signal));
   }
@@ -129,7 +119,6 @@ export class TelegramApi {
     return this.#api.getChat(chatId, forGrammy(signal));
   }
 
-  /** This bot's own role in a chat. */
   getOwnMembership(chatId: string, signal?: AbortSignal): Promise<ChatMember> {
     return this.#api.getChatMember(chatId, Number(this.botId), forGrammy(signal));
   }

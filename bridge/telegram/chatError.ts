@@ -1,8 +1,7 @@
 /** Every failure between us and the Bot API, as one error whose `kind` says what may have happened. */
 import { HttpError } from 'grammy';
 import type { ApiError } from 'grammy/types';
-import { wasNeverConnected, wordsOf } from '../../src/causes.js';
-import { WatchkeeperError } from '../../src/errors.js';
+import { WatchkeeperError, wasNeverConnected, wordsOf } from '../../src/errors.js';
 import { HOUR, MINUTE, SECOND } from '../../src/time.js';
 
 /**
@@ -66,12 +65,7 @@ const LONGEST_PAUSE_MS = HOUR;
 /** A bot whose token is refused needs its operator. */
 const UNAUTHORIZED_PAUSE_MS = MINUTE;
 
-/**
- * The API did not answer.
- * @param method the API's method, for the message
- * @param thrown by grammY
- * @param token scrubbed from every word that is kept
- */
+/** The API did not answer. @param token scrubbed from every word that is kept */
 export function noAnswer(method: string, thrown: unknown, token: string): ChatError {
   const cause = thrown instanceof HttpError ? thrown.error : thrown;
   const description = withoutToken(cause instanceof Error ? wordsOf(cause) : String(cause), token);

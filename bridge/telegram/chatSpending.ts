@@ -19,7 +19,6 @@ export class ChatSpending {
   readonly #calls = new Map<string, number[]>();
   /** Chats that asked for a pause. */
   readonly #bannedUntil = new Newest<string, number>(MOST_BANNED);
-  /** The last progress line in each group. */
   readonly #lastLine = new Map<string, number>();
 
   constructor(clock: Clock) {
@@ -39,11 +38,7 @@ export class ChatSpending {
     this.#bannedUntil.set(chatId, this.#clock.monotonic() + lengthMs);
   }
 
-  /**
-   * @param running how many messages of the chat are being worked on
-   * @param kind the first line of a message is not held back for the sake of an even pace
-   * @returns how long a progress line has to wait, in milliseconds; 0: it may be shown, and counts as shown
-   */
+  /** @param kind the first line of a message is not held back @returns milliseconds to wait; 0 counts the line as shown */
   waitForLine(chatId: string, running: number, kind: 'first' | 'edit'): number {
     const now = this.#clock.monotonic();
     const bannedMs = (this.#bannedUntil.get(chatId) ?? now) - now;

@@ -21,10 +21,7 @@ export class ChatTurns {
     this.#base = base;
   }
 
-  /**
-   * @param sessionId of the final message; called again, it still has its turn
-   * @throws ioredis' error if Redis is unreachable
-   */
+  /** Called again, a session still has its turn. @throws ioredis' error if Redis is unreachable */
   async take(chatId: string, sessionId: string): Promise<Turn> {
     const { chatMemory } = this.#base.store;
     const leftMs = await chatMemory.sendBanMs(chatId);

@@ -1,6 +1,5 @@
-import { type Backoff, pauseAfter } from '../../src/backoff.js';
 import type { Logger } from '../../src/log/logger.js';
-import { type Clock, SECOND } from '../../src/time.js';
+import { type Backoff, type Clock, pauseAfter, SECOND } from '../../src/time.js';
 import { ChatError } from './chatError.js';
 
 /** Beyond this many at once, further ones are dropped: a chat that hangs must not fill the memory. */
@@ -13,10 +12,7 @@ const BACKOFF: Backoff = { firstMs: SECOND, longestMs: 20 * SECOND };
 type ErrandName = 'answer' | 'reaction' | 'commands';
 type Errand = (signal: AbortSignal) => Promise<unknown>;
 
-/**
- * Small calls whose outcome no caller awaits: short answers, reactions, the list of commands. One that fails is repeated for
- * about a minute, even if its outcome is unknown: the same short answer twice is better than none. They are kept in memory only.
- */
+/** Small calls whose outcome no caller awaits. One that fails is repeated for a minute: an answer twice is better than none. */
 export class Errands {
   readonly #logger: Logger;
   readonly #clock: Clock;
@@ -31,10 +27,7 @@ export class Errands {
     this.#clock = clock;
   }
 
-  /**
-   * Never throws, and never rejects.
-   * @param onLost called if it did not succeed, and a later one might
-   */
+  /** Never throws, and never rejects. @param onLost called if it did not succeed, and a later one might */
   run(name: ErrandName, errand: Errand, onLost: () => void = () => undefined): void {
     if (this.#running.size >= MOST_AT_ONCE || this.#stopping.signal.aborted) {
       const said = 'dropped: too many minor chat calls are in progress, or the bridge is stopping';

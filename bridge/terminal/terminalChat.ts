@@ -30,10 +30,7 @@ export class TerminalChat implements Chat {
     this.#writer = writer;
   }
 
-  /**
-   * A second call during the first one waits for the same printing.
-   * @throws ConflictError if the session has no final message; ioredis' error if Redis is unreachable
-   */
+  /** A second call waits for the first one's printing. @throws ConflictError without a final message; ioredis' error */
   deliver(sessionId: string): Promise<DeliveryState> {
     const inHand = this.#underWay.get(sessionId);
     if (inHand !== undefined) return inHand;

@@ -30,10 +30,7 @@ interface Shown {
   begun: Promise<void> | null;
 }
 
-/**
- * Progress as lines: a terminal that may be a file is not edited, so only new things are printed. The end of a run is printed
- * above the first line of the next: a person reads from top to bottom.
- */
+/** Progress as lines, because a file cannot be edited. A run's end comes before the first line of the next. */
 export class TerminalProgress implements ProgressView {
   readonly #base: ChatFoundation;
   readonly #writer: TerminalWriter;
@@ -43,10 +40,7 @@ export class TerminalProgress implements ProgressView {
   /** Their final messages may not be printed yet. */
   readonly #ended = new Set<string>();
 
-  /**
-   * @param chat prints the final messages of runs that have ended
-   * @param everyMs the least time between two lines of one session, in milliseconds
-   */
+  /** @param everyMs the least time between two lines of one session, in milliseconds */
   constructor(base: ChatFoundation, writer: TerminalWriter, chat: Chat, everyMs: number) {
     this.#base = base;
     this.#writer = writer;

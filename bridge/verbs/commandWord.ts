@@ -15,23 +15,18 @@ const COMMON_OPTIONS = {
 } as const;
 
 export interface Typed {
-  /** The verb's input. */
   readonly input: Readonly<Record<string, unknown>>;
   /** The memory's folder; null if the variables say it. */
   readonly folder: string | null;
   readonly isJson: boolean;
 }
 
-/** @returns the lines of the help about the verb */
 export function usageOf({ name, summary, fields }: AnyVerb): string {
   const usages = Object.values<Field>(fields).flatMap(({ usage }) => (usage === '' ? [] : [usage]));
   return `  ${[name, ...usages].join(' ').replaceAll(' \n', '\n')}\n      ${summary.replaceAll('\n', '\n      ')}`;
 }
 
-/**
- * @param args the words typed next to the verb's name
- * @throws UsageError for an unknown option, a missing value, a word too many, or flags that exclude each other
- */
+/** @throws UsageError for an unknown option, a missing value, a word too many, or flags that exclude each other */
 export function readTyped({ fields }: AnyVerb, args: readonly string[]): Typed {
   const { values: read, positionals } = readOptions(
     args,

@@ -1,16 +1,25 @@
 /** A command whose first word is a verb: `track` and `work`. */
 import { refreshGenerated } from '../../memory/keeping/rebuild.js';
+import { takePublished } from '../../memory/programs/takePublished.js';
 import { Memory } from '../../memory/sessions/memory.js';
 import { type AnyVerb, ask, type Door, type Outcome, type Table } from '../../memory/verbs/verb.js';
 import { judge } from '../../monitoring/terminals/judge.js';
 import { didYouMean } from '../../src/config/didYouMean.js';
 import { UsageError } from '../../src/errors.js';
 import { systemClock } from '../../src/time.js';
-import type { Command, CommandContext, CommandIo, ExitCode } from '../command/command.js';
+import {
+  type Command,
+  type CommandContext,
+  type CommandIo,
+  type ExitCode,
+  printJson,
+  printLines,
+  sayEach,
+  sayLines,
+} from '../command/command.js';
 import { keepLater, roundLater } from '../command/keepLater.js';
 import { stopMonitor } from '../command/monitorProcess.js';
 import { readOptionFile } from '../command/options.js';
-import { printJson, printLines, sayEach, sayLines } from '../command/print.js';
 import { readText } from '../command/standardInput.js';
 import { columnsOf, renderTable } from '../command/table.js';
 import { readTyped, usageOf } from './commandWord.js';
@@ -21,7 +30,6 @@ export interface VerbsCommand {
   /** Without the program's name. */
   readonly name: string;
   readonly verbs: readonly AnyVerb[];
-  /** Other names of verbs. */
   readonly aliases?: Readonly<Record<string, AnyVerb>>;
   readonly about: string;
   readonly examples: string;
@@ -61,6 +69,7 @@ async function runVerb(
   const { input, folder, isJson } = readTyped(verb, [...first, ...others]);
   const { surroundings, redact, io } = context;
   const memory = new Memory({ surroundings, folder, clock: systemClock, redact });
+  takePublished(memory);
   let code: ExitCode;
   try {
     const outcome = await ask(verb, memory, input, doorOf(context, isJson));
@@ -80,6 +89,7 @@ function doorOf(context: CommandContext, isJson: boolean): Door {
       source === '-' ? readText(context.input, LONGEST_INPUT) : readOptionFile(field, source, LONGEST_INPUT),
     startDetached: (args) => context.startDetached(args),
     untilStopped: () => context.untilStopped(),
+    isProgram: isJson,
     judge,
     say: (line) => {
       if (!isJson) printLines(io, line);
@@ -117,7 +127,8 @@ function show({ io }: CommandContext, { value, lines, asides = [], verdict }: Ou
 
 function textOf(io: CommandIo, lines: string | readonly string[] | Table): string | readonly string[] {
   if (typeof lines === 'string' || !('head' in lines)) return lines;
-  return renderTable(lines.head, lines.rows, { columns: columnsOf(io), last: 'cut' }).split('\n');
+  const table = renderTable(lines.head, lines.rows, { columns: columnsOf(io), last: 'cut' }).split('\n');
+  return [...table, ...(lines.below ?? [])];
 }
 
 /** `--dir` may come before the word, as users of the older tracker write it. */

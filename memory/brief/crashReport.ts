@@ -1,32 +1,42 @@
-/** The report on a session whose agent is dead. */
+/** The report on a session whose agent crashed, or was cut off. */
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
+import type { AgentCondition } from '../condition/condition.js';
 import type { DoubtfulFile } from '../condition/filesInDoubt.js';
+import { INTERRUPTED, isInterrupted } from '../condition/words.js';
 import { MOST_RECENT } from '../fold/recent.js';
 import { Runs } from '../fold/runs.js';
 import type { Worklog } from '../fold/worklog.js';
 import { type Look, lookAt } from '../look/look.js';
+import { type Weighed, weighedHere } from '../look/unfinished.js';
 import { lastAskedOf, purposeOf } from '../observed/purpose.js';
 import { stepsOf } from '../observed/step.js';
 import type { LeftProcess } from '../sessions/leftProcesses.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
-import { type UnfinishedSession, unfinishedIn } from '../sessions/unfinished.js';
 import { placeNow } from '../show/directory.js';
 import { ago, leftLine, section, stepLine } from '../show/status.js';
 import type { Section } from './budget.js';
-import { doubtOf, entries, leftOf, type Words } from './observedSections.js';
+import { doubtOf, entries, leftOf, ordersOf, type Words } from './observedSections.js';
 import { type Resuming, type WayToResume, wayToResume } from './resuming.js';
 
 /** For people. */
 const MOST_FILES_NAMED = 50;
 
+/** Of a session without a transcript. */
+export const UNRECORDED = 'nothing of it was recorded, because its program kept no transcript, or that is gone.';
+const UNSEEN = `unknown: ${UNRECORDED}`;
+
 export interface CrashReport {
   readonly session_id: string;
+  /** `cut_off`: its program reported its end, in the middle of a turn. */
+  readonly kind: keyof typeof INTERRUPTED;
   readonly purpose: string;
   /** Null if only its purpose is known. */
   readonly last_asked: string | null;
+  /** Orders that its agent never got. */
+  readonly waiting: readonly { readonly at: number; readonly text: string | null }[];
   /** How its directory has changed, in a clause. Null if it has not. */
   readonly place: string | null;
   readonly proof: string;
@@ -40,46 +50,38 @@ export interface CrashReport {
   readonly advice: readonly string[];
 }
 
-/** @returns null if the session did not crash */
+/** @returns null if its agent neither crashed nor was cut off */
 export async function crashOf(memory: Resuming, session: OpenSession): Promise<CrashReport | null> {
   const { process } = memory.surroundings;
-  if (!memory.runsOf(session.log.state).isLost) return null;
+  if (memory.runsOf(session.log.state).mayWork) return null;
   const look = await lookAt(memory, session);
-  if (look.condition.agent !== 'crashed') return null;
+  if (!isInterrupted(look.condition)) return null;
   const place = placeNow(memory, look.log, { path: oneLine, name: oneLine });
   return crashReport(look, { place, here: process, way: wayToResume(memory, look.log) });
 }
 
-/**
- * @param here the unfinished sessions of the caller's directory
- * @returns those that crashed, the earliest begun first
- */
-export async function crashesHere(
-  memory: Resuming & Pick<Memory, 'claims' | 'look'>,
-  here: readonly UnfinishedSession[] = unfinishedIn(memory, memory.workspace),
-): Promise<{ session: UnfinishedSession; report: CrashReport }[]> {
-  const crashes: { session: UnfinishedSession; report: CrashReport }[] = [];
-  for (const session of here) {
-    const report = session.reason === 'crashed' ? await crashOf(memory, session) : null;
-    if (report !== null) crashes.push({ session, report });
-  }
-  return crashes;
+/** @returns the sessions of the caller's directory whose agents crashed or were cut off, the heaviest first */
+export async function crashesHere(memory: Resuming & Pick<Memory, 'claims' | 'look'>): Promise<Weighed[]> {
+  const { gone } = await weighedHere(memory, memory.workspace);
+  return gone.filter(({ isInterrupted }) => isInterrupted);
 }
 
 /**
- * @param look at a crashed session
+ * @param look at a session whose agent crashed or was cut off
  * @param at how its directory has changed, the identity of a process of this host, and how its reader resumes the work
  */
 export function crashReport(
-  { log, fold, last, condition: { left, doubtful: files } }: Pick<Look, 'log' | 'fold' | 'last' | 'condition'>,
+  { log, fold, last, condition: { agent, left, doubtful: files } }: Pick<Look, 'log' | 'fold' | 'last' | 'condition'>,
   { place, here, way }: Pick<CrashReport, 'place'> & { readonly here: ProcessIdentity; readonly way: WayToResume },
 ): CrashReport {
   const steps = stepsOf({ log, fold });
   const current = steps.find(({ status }) => status === 'in_progress');
   return {
     session_id: log.session_id ?? '',
+    kind: agent === 'cut_off' ? 'cut_off' : 'crashed',
     purpose: purposeOf(log, fold),
     last_asked: lastAskedOf(log, fold, here),
+    waiting: (fold?.waitingOrders ?? []).map(({ at, text }) => ({ at, text })),
     place,
     proof: proofOf(log, here),
     created_at: log.created_at,
@@ -109,19 +111,32 @@ function recentOf({ recent }: Worklog, fold: Look['fold']): CrashReport['recent'
     return { at, words: `${agent === 'main' ? '' : 'a sub-agent: '}${words}${how}` };
   });
   const declared = recent.map(({ at, words, origin }) => ({ at, words, origin }));
-  return [...declared, ...calls].sort((left, right) => left.at - right.at).slice(-MOST_RECENT);
+  return inTurns(declared, calls).slice(-MOST_RECENT);
+}
+
+/** @returns both lists in one, by time. Each keeps its own order, which a clock that was set back does not change */
+function inTurns<Entry extends { readonly at: number }>(left: readonly Entry[], right: readonly Entry[]): Entry[] {
+  const rest = [...right];
+  const all = left.flatMap((entry) => {
+    const later = rest.findIndex(({ at }) => at >= entry.at);
+    return [...rest.splice(0, later < 0 ? rest.length : later), entry];
+  });
+  return [...all, ...rest];
 }
 
 /** @returns the report for a person */
 export function crashLines(report: CrashReport, now: number): string[] {
-  const { last_asked, place, files, recent } = report;
+  const { last_asked, waiting, place, files, recent } = report;
   const time = (at: number | null) => (at === null ? 'unknown' : `${isoTime(at)} (${ago(now - at)})`);
   return [
-    `${report.session_id} crashed: ${report.proof}`,
-    `task:           ${oneLine(report.purpose)}`,
+    `${report.session_id} ${INTERRUPTED[report.kind]}: ${report.proof}`,
+    `task:           ${report.purpose === '' ? UNSEEN : oneLine(report.purpose)}`,
     ...(last_asked === null ? [] : [`last asked:     ${oneLine(last_asked)}`]),
     `began:          ${time(report.created_at)}`,
     `last activity:  ${time(report.last_activity)}`,
+    ...waiting.map(
+      ({ text }) => `still waiting:  ${text === null ? 'an order, whose words were not kept' : oneLine(text)}`,
+    ),
     ...(place === null ? [] : [`directory:      ${place}`]),
     ...section('steps:', report.steps),
     ...section('still running, begun by an agent that is gone:', report.left.map(leftLine)),
@@ -134,11 +149,12 @@ export function crashLines(report: CrashReport, now: number): string[] {
   ];
 }
 
-/** @returns why the agent of the present run is known to be dead, in a clause */
+/** @returns how it is known that the agent of the present run is gone, in a clause */
 export function proofOf(log: Worklog, here: ProcessIdentity): string {
   const run = new Runs(log, here).present;
   if (run === null) return 'no run is known';
   const { pid, boot_id } = run.process;
+  if (run.ended_at !== null) return `process ${pid} ended at ${isoTime(run.ended_at)}, in the middle of a turn`;
   return boot_id === here.boot_id
     ? `process ${pid} is gone and did not report its end`
     : `process ${pid} ran before this host was started again and did not report its end`;
@@ -163,7 +179,7 @@ export function elsewhereLines(
 
 /**
  * @param here the identity of a process of this host
- * @returns for an agent, the crash of another session in its directory
+ * @returns for an agent, how the agent of another session in its directory crashed, or was cut off
  */
 export function otherCrash(
   { log, fold, condition }: Pick<Look, 'log' | 'fold' | 'condition'>,
@@ -176,15 +192,22 @@ export function otherCrash(
   const asked = fold?.isTurnOpen ? lastAskedOf(log, fold) : null;
   const lines = [
     `Session ${name}${purpose === '' ? '' : `: ${words.text(purpose)}`}`,
-    `Its agent crashed: ${proofOf(log, here)}.`,
+    ...(fold === null ? [`What was asked is unknown: ${UNRECORDED}`] : []),
+    ...interruptedLines(condition.agent, proofOf(log, here)),
     ...(asked === null ? [] : [`It was last asked: ${words.text(asked)}`]),
     `To see all of it: watchkeeper track resume ${name}`,
   ];
   return [
-    { title: 'Beside it, another session of this directory crashed:', entries: entries('next', lines) },
+    { title: 'Another agent in this directory did not finish:', entries: entries('next', lines) },
+    ...(fold === null ? [] : [ordersOf(fold, words)]),
     leftOf(condition.left, words),
     doubtOf(condition.doubtful, words),
   ];
+}
+
+/** @returns for an agent, in a sentence, how the agent of a session was interrupted */
+export function interruptedLines(agent: AgentCondition | null, proof: string): string[] {
+  return agent === 'crashed' || agent === 'cut_off' ? [`Its agent ${INTERRUPTED[agent]}: ${proof}.`] : [];
 }
 
 function fileLines(files: readonly DoubtfulFile[]): string[] {

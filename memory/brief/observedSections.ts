@@ -7,6 +7,7 @@ import { progressOf, sumOf } from '../fold/state.js';
 import type { OpenCall } from '../observed/calls.js';
 import { changeWords, type ObservedFile } from '../observed/files.js';
 import type { Observed } from '../observed/observed.js';
+import type { Rewind } from '../observed/rewinding.js';
 import type { LeftProcess } from '../sessions/leftProcesses.js';
 import { MARKS } from '../show/status.js';
 import type { StepStatus } from '../words.js';
@@ -14,7 +15,6 @@ import type { Entry, Rank, Section } from './budget.js';
 import { quoted } from './fence.js';
 
 const LONGEST_WORDS = 300;
-const MOST_ERRORS = 5;
 /** Names what an agent waits for, by the journal's word. */
 const WAITS: Readonly<Record<string, string>> = {
   user: 'a person',
@@ -54,16 +54,23 @@ export function entries(rank: Rank, lines: readonly string[]): Entry[] {
 
 /** @returns the agent's words at its end, whether it was at work then, and which earlier turns it abandoned */
 export function turnLines(observed: Observed, words: Words): string[] {
-  const { lastWords, hasSpoken, leftTurns } = observed;
+  const { lastWords, hasSpoken, leftTurns, rewinds } = observed;
   const when = hasSpoken ? '' : ', from before its last prompt';
   return [
     turnLine(observed, words),
     ...(lastWords === null ? [] : [`The agent's last words${when}: ${words.text(lastWords)}`]),
+    ...rewinds.slice(-1).map((last) => rewindLine(last, rewinds.length, words)),
     ...leftTurns.map(
       ({ at }) =>
         `Before that, an earlier conversation of it stopped in the middle of a turn, at ${isoTime(at)}: what it was doing may be half done.`,
     ),
   ];
+}
+
+function rewindLine({ at, prompts }: Rewind, count: number, words: Words): string {
+  const times = count === 1 ? '' : `, the last time of ${count}`;
+  const what = prompts.length === 0 ? '' : `, before ${prompts.map((text) => words.text(text)).join(' and ')}`;
+  return `A person took the conversation back at ${isoTime(at)}${times}${what}: what was done for that does not count; its files may still be there.`;
 }
 
 export function turnLine({ isTurnOpen, lastTurnEnd, waits }: Observed, words: Words): string {
@@ -94,8 +101,27 @@ export function openOf(observed: Observed, words: Words, asked: number | null = 
     ([kind, at]) => `- it waited for ${WAITS[kind] ?? words.name(kind)}, since ${isoTime(at)}`,
   );
   const agents = observed.agents.list().filter(({ open }) => open);
+  const orders = ordersOf(observed, words).entries;
   const names = agents.map(({ id, depth }) => `- sub-agent ${words.text(id)} was at work, at depth ${depth}`);
-  return { title: 'Open when the record stopped:', entries: entries('next', [...calls, ...waits, ...names]) };
+  return {
+    title: 'Open when the record stopped:',
+    entries: [...orders, ...entries('next', [...calls, ...waits, ...names])],
+  };
+}
+
+export function ordersOf({ waitingOrders }: Observed, words: Words): Section {
+  return {
+    title: '',
+    entries: entries(
+      'next',
+      waitingOrders.map(({ text, at }) => orderLine(text, at, words)),
+    ),
+  };
+}
+
+function orderLine(text: string | null, at: number, words: Words): string {
+  const said = text === null ? '' : `: ${words.text(text)}`;
+  return `- an order that a person gave at ${isoTime(at)} was still waiting, and the agent never got it${said}`;
 }
 
 /** Processes of crashed agents that still run. */
@@ -158,21 +184,11 @@ export function stepEntries(steps: Iterable<StepLike>, words: Words): Entry[] {
   );
 }
 
-export function errorsOf({ errors, more }: Observed, words: Words): Section {
-  const last = errors.slice(-MOST_ERRORS);
-  const lines = last.map(
-    ({ at, agent, call, outcome, message }) =>
-      `- ${isoTime(at)} ${whose(agent)}${words.text(call)} ${words.name(outcome)}: ${words.text(message)}`,
-  );
-  const count = errors.length + (more.errors ?? 0);
-  return { title: `Calls that failed, ${count} in all; the last ones:`, entries: entries('high_notes', lines) };
-}
-
 /** @param directory as in {@link nameIn} */
 export function changedOf({ files, more }: Observed, directory: string, words: Words): Section {
   const name = (path: string) => words.path(nameIn(directory, path));
-  const line = ([path, { change, from }]: readonly [string, ObservedFile]) =>
-    `- ${changeWords(change)}: ${from === null ? '' : `${name(from)} to `}${name(path)}`;
+  const line = ([path, { change, from, rewound }]: readonly [string, ObservedFile]) =>
+    `- ${changeWords(change)}${rewound ? ', taken back perhaps' : ''}: ${from === null ? '' : `${name(from)} to `}${name(path)}`;
   const changed = [...files].filter(([, { change }]) => change !== 'read');
   const others = more.files ? ' (there may be others: not every file was recorded)' : '';
   return {
@@ -191,12 +207,13 @@ export function callsOf({ actions }: Observed, count: number, words: Words): Sec
   return { title: 'Its last calls:', entries: entries('actions', lines) };
 }
 
-function whose(agent: string): string {
+export function whose(agent: string): string {
   return agent === 'main' ? '' : 'a sub-agent: ';
 }
 
 /** In numbers. */
-export function costOf({ actions, tokens, agents }: Observed): Section {
+export function costOf(observed: Observed): Section {
+  const { actions, tokens, agents } = observed;
   const { input, output, cached } = sumOf(tokens);
   const count = agents.list().length;
   return {

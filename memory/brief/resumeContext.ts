@@ -10,8 +10,9 @@ import { lastAskedOf, purposeOf } from '../observed/purpose.js';
 import { stepsOf } from '../observed/step.js';
 import { ago } from '../show/status.js';
 import { type Section, withinBudget } from './budget.js';
-import { elsewhereLines, proofOf } from './crashReport.js';
+import { elsewhereLines, interruptedLines, proofOf, UNRECORDED } from './crashReport.js';
 import { checkpointOf, entriesOf, isOpen, notesOf, planOf, repeatedOf } from './declaredSections.js';
+import { errorsOf, refusalsOf, unreadOf } from './faultSections.js';
 import { FENCE_LENGTH, fenced } from './fence.js';
 import { type ContextLevel, holds, MOST_ACTIONS, type Part } from './levels.js';
 import {
@@ -20,7 +21,6 @@ import {
   costOf,
   doubtOf,
   entries,
-  errorsOf,
   inProgressOf,
   leftOf,
   openOf,
@@ -66,11 +66,11 @@ export function contextFor(view: SessionView, level: ContextLevel, reader: Conte
     ...(has('steps', 'open_steps') ? [planOf(log, level, words)] : []),
     ...(fold !== null && has('steps') ? [tasksOf(fold, words)] : []),
     ...(fold !== null && has('open_steps') ? [tasksOf(fold, words, isOpen)] : []),
-    ...(fold !== null && has('errors') ? [errorsOf(fold, words)] : []),
+    ...(fold !== null && has('errors') ? [errorsOf(fold, words), refusalsOf(fold, words)] : []),
     ...(has('notes', 'top_notes', 'critical_notes') ? [notesOf([...view.pinned, ...log.notes], level, words)] : []),
     ...(fold !== null && has('changed_files') ? [changedOf(fold, root, words)] : []),
     ...(has('turn') ? [entriesOf(log, MOST_ACTIONS[level], words)] : []),
-    ...(ofTurn === null ? [] : [callsOf(ofTurn, MOST_ACTIONS[level], words), costOf(ofTurn)]),
+    ...(ofTurn === null ? [] : [callsOf(ofTurn, MOST_ACTIONS[level], words), costOf(ofTurn), unreadOf(ofTurn)]),
     ...(has('checkpoint') ? [checkpointOf(log, words)] : []),
     ...(fold !== null && has('repeated_errors') ? [repeatedOf(fold, words)] : []),
     { title: 'Since then:', entries: entries('files', has('changes') ? view.changes : []) },
@@ -81,15 +81,28 @@ export function contextFor(view: SessionView, level: ContextLevel, reader: Conte
   return fenced(withinBudget(sections, settings.context[level] - (reader.used ?? 0) - FENCE_LENGTH));
 }
 
-/** @returns the notes of the workspace alone; empty if there are none */
-export function notesFor({ settings, pinned, redact }: SessionView, level: ContextLevel): string {
-  const lines = withinBudget([notesOf(pinned, level, new Words(redact))], settings.context[level] - FENCE_LENGTH);
+/**
+ * @param further sections after them
+ * @returns the notes of the workspace, without a session; empty if there is nothing to say
+ */
+export function notesFor(
+  { settings, pinned, redact }: SessionView,
+  level: ContextLevel,
+  further: readonly Section[],
+): string {
+  const lines = withinBudget(
+    [notesOf(pinned, level, new Words(redact)), ...further],
+    settings.context[level] - FENCE_LENGTH,
+  );
   return fenced(lines);
 }
 
-/** @param id of the session whose record cannot be read in time; null if the reader has just begun its own */
+/** @param id of the session whose record cannot be read in time; null if it is not known which one it would be */
 export function unshownContext(id: string | null): string {
-  if (id === null) return '';
+  if (id === null)
+    return fenced([
+      'The records of this directory take too long to be read here. They are listed by: watchkeeper work list --here',
+    ]);
   const name = new Words((text) => text).name(id);
   return fenced([
     `The record of session ${name} takes too long to be read here. It is shown by: watchkeeper track resume ${name}`,
@@ -108,9 +121,12 @@ function headOf(view: SessionView, level: ContextLevel, words: Words, end: strin
         `Session ${nameOf(log, words)}${purpose === '' ? '' : `: ${words.text(purpose)}`}`,
         ...(holds(level, 'times') ? [timesOf(view, level)] : []),
         ...(log.end?.summary ? [`How it ended: ${words.text(log.end.summary)}`] : []),
-        ...(view.agent === 'crashed' ? [`Its agent crashed: ${proofOf(log, here)}.`] : []),
+        ...interruptedLines(view.agent, proofOf(log, here)),
         ...(holds(level, 'way_to_resume') ? elsewhereLines(log, here, (host) => words.name(host)) : []),
         ...lostLines(view, level),
+        ...(fold === null && purpose === '' && view.agent === 'crashed'
+          ? [`What was asked is unknown: ${UNRECORDED}`]
+          : []),
         ...(place === null ? [] : [sentence(place)]),
         ...(end === null ? [] : [`How its run ended: ${words.text(end)}`]),
         ...(fold === null || !isLeft(view, level)
@@ -138,7 +154,10 @@ function askedLines({ log, fold, here }: SessionView, level: ContextLevel, words
 
 /** A resumed conversation already has its history. It lacks only that it was killed mid-turn. */
 function isLeft({ fold }: SessionView, level: ContextLevel): boolean {
-  return fold !== null && (holds(level, 'turn') || (level === 'resumed' && fold.isTurnOpen));
+  return (
+    fold !== null &&
+    (holds(level, 'turn') || (level === 'resumed' && (fold.isTurnOpen || fold.waitingOrders.length > 0)))
+  );
 }
 
 /** A crashed agent is named even if another one has come, as long as it left processes or open turns. */

@@ -10,18 +10,9 @@ import type { Observed } from '../observed/observed.js';
 import type { ReadTranscript } from '../observed/transcript.js';
 import { ago } from '../show/status.js';
 import { type Section, withinBudget } from './budget.js';
+import { errorsOf, refusalsOf, unreadLines } from './faultSections.js';
 import { FENCE_LENGTH, fenced } from './fence.js';
-import {
-  callsOf,
-  changedOf,
-  doubtOf,
-  entries,
-  errorsOf,
-  openOf,
-  tasksOf,
-  turnLines,
-  Words,
-} from './observedSections.js';
+import { callsOf, changedOf, doubtOf, entries, openOf, tasksOf, turnLines, Words } from './observedSections.js';
 
 const CHARACTERS = 4_000;
 const MOST_ACTIONS = 8;
@@ -55,12 +46,20 @@ export function transcriptBrief(read: ReadTranscript, options: BriefOptions) {
       calls: observed.openCalls().map((call) => ({ ...call, at: isoTime(call.at) })),
       waits: Object.fromEntries([...observed.waits].map(([kind, at]) => [kind, isoTime(at)])),
       agents: observed.agents.list().filter(({ open }) => open),
+      orders: observed.waitingOrders.map(({ text, at }) => ({ text, at: isoTime(at) })),
     },
     files_in_doubt: doubtfulIn(observed, directory).map(({ step: _, ...file }) => file),
-    files: Object.fromEntries([...observed.files].map(([path, { change, from }]) => [path, { change, from }])),
+    files: Object.fromEntries(
+      [...observed.files].map(([path, { change, from, rewound }]) => [
+        path,
+        { change, from, ...(rewound && { rewound }) },
+      ]),
+    ),
     errors: observed.errors.map((error) => ({ ...error, at: isoTime(error.at) })),
+    refusals: observed.refusals.map((refusal) => ({ ...refusal, at: isoTime(refusal.at) })),
     recent: observed.actions.slice(-MOST_ACTIONS).map((action) => ({ ...action, at: isoTime(action.at) })),
     last_words: observed.lastWords,
+    rewinds: observed.rewinds.map((each) => ({ ...each, at: isoTime(each.at) })),
     tokens: Object.fromEntries(observed.tokens),
     more: observed.more,
     diagnostics,
@@ -80,6 +79,7 @@ export function briefText(read: ReadTranscript, options: BriefOptions): string {
     doubtOf(doubtfulIn(observed, directory), words),
     tasksOf(observed, words),
     errorsOf(observed, words),
+    refusalsOf(observed, words),
     changedOf(observed, directory, words),
     callsOf(observed, MOST_ACTIONS, words),
     wayBackOf(read, words),
@@ -113,10 +113,9 @@ function headOf({ observed, format, sessionId, directory }: ReadTranscript, now:
   };
 }
 
-function wayBackOf({ observed, format, sessionId, diagnostics }: ReadTranscript, words: Words): Section {
+function wayBackOf({ observed, format, sessionId }: ReadTranscript, words: Words): Section {
   const { list } = observed.todos;
   const next = list.find(({ status }) => status === 'in_progress') ?? list.find(({ status }) => status === 'pending');
-  const unread = diagnostics.garbage_lines + diagnostics.oversized_lines + diagnostics.newer_lines;
   const back = programNamed(format)?.resume ?? null;
   return {
     title: '',
@@ -124,7 +123,7 @@ function wayBackOf({ observed, format, sessionId, diagnostics }: ReadTranscript,
       ...(next === undefined
         ? []
         : [`Next: task ${words.name(next.id)}, ${words.text(next.title)}, ${next.status.replace('_', ' ')}.`]),
-      ...(unread === 0 ? [] : [`${unread} lines of the record could not be read.`]),
+      ...unreadLines(observed),
       ...(back === null || sessionId === null
         ? []
         : [`To continue that conversation: ${back} ${words.name(sessionId)}`]),

@@ -6,15 +6,19 @@ import { type FreshnessHours, freshnessOf, isStateStale, type StateCheck } from 
 import { type Ran, Runs, type RunsOf } from '../fold/runs.js';
 import type { Progress } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
+import type { LooseEnds } from '../observed/looseEnds.js';
 import type { EndReason, Freshness, Lifecycle, Liveness } from '../words.js';
 import type { Damage } from './damage.js';
+import { judgedInWait, type PublishedWait } from './publishedWait.js';
 import { type BrokenRule, brokenNow, type Doing, excusedUntil, type Judged, type Stuck, stuckOf } from './stuck.js';
+import { type Weight, weightOf } from './weight.js';
 
 /**
- * `crashed`: its process is gone, and its end is not written. `ended`: its end is written, or nothing was ever asked of it.
- * `elsewhere`: it is of another host. `unknown`: what it does cannot be seen. `none`: no agent is known.
+ * `crashed`: its process is gone, and its end is not written. `cut_off`: its end is written, and it owed an answer then. `ended`: its end
+ * is written, or nothing was ever asked of it. `elsewhere`: it is of another host. `unknown`: what it does cannot be seen. `none`: no
+ * agent is known.
  */
-export type AgentCondition = Doing | 'crashed' | 'ended' | 'elsewhere' | 'unknown' | 'none';
+export type AgentCondition = Doing | 'crashed' | 'cut_off' | 'ended' | 'elsewhere' | 'unknown' | 'none';
 
 /** The part of a session's record that its condition follows from. */
 export interface Recorded extends RunsOf<Ran>, Pick<Worklog, 'notices' | 'ping'> {
@@ -26,8 +30,11 @@ export interface Recorded extends RunsOf<Ran>, Pick<Worklog, 'notices' | 'ping'>
   readonly acknowledged_at: number | null;
   /** It began by itself, and nothing was asked or declared in it. */
   readonly isUnused: boolean;
+  /** Nothing of it can be seen, so that something may have been asked. */
+  readonly isUnseen: boolean;
   /** The agent waits for a person or the model, as far as the worklog knows. */
   readonly isWaiting: boolean;
+  readonly looseEnds: LooseEnds;
   readonly damage: Damage;
 }
 
@@ -40,6 +47,8 @@ export interface Viewpoint {
   readonly hours: FreshnessHours;
   /** Null if there is no judge. */
   readonly judged: Judged | null;
+  /** Null if its program does not publish that it waits for a person. */
+  readonly wait?: PublishedWait | null;
 }
 
 export interface Condition {
@@ -49,6 +58,8 @@ export interface Condition {
   readonly agent: AgentCondition;
   /** Null if nothing of its work can be seen, or it crashed. */
   readonly doing: Doing | null;
+  /** The dialog that its program publishes. Null if it publishes none. */
+  readonly wait: PublishedWait | null;
   /** Whether the process of the present run lives. */
   readonly liveness: Liveness;
   /** Whether the end of the present run is written. */
@@ -61,23 +72,31 @@ export interface Condition {
   readonly freshness: Freshness;
   readonly check: StateCheck;
   readonly progress: Progress;
+  /** What is unfinished in it. */
+  readonly weight: Weight;
   readonly damage: Damage;
 }
 
-export function conditionOf(recorded: Recorded, { here, now, hours, judged }: Viewpoint): Condition {
-  const { lifecycle, end, archived, progress, damage, isUnused } = recorded;
+export function conditionOf(
+  recorded: Recorded,
+  { here, now, hours, judged: unaware, wait = null }: Viewpoint,
+): Condition {
+  const judged = judgedInWait(unaware, wait);
+  const { lifecycle, end, archived, progress, damage, isUnused, isUnseen } = recorded;
   const runs = new Runs(recorded, here);
   const mayWork = mayBeAtWork(recorded, runs);
   const broken = brokenNow({ mayWork, judged }, { isUnseen: runs.liveness === 'unknown', now });
-  const isCrashed = runs.isLost && !isUnused;
-  const doing = isCrashed ? null : doingOf(recorded, mayWork, judged);
+  const isCrashed = runs.isLost && (!isUnused || isUnseen) && !endedWithHost(recorded, runs, here);
+  const doing = isCrashed ? null : doingOf(recorded, mayWork, { judged, wait });
   const last = lastActive(recorded);
+  const agent = isCrashed ? 'crashed' : agentOf(recorded, runs, doing);
   return {
     lifecycle,
     end,
     archived,
-    agent: isCrashed ? 'crashed' : agentOf(recorded, runs, doing),
+    agent,
     doing,
+    wait: doing === 'waiting' ? wait : null,
     liveness: runs.liveness,
     run_ended: runs.hasEnded,
     stuck: stuckOf(recorded, { mayWork, judged }, broken, now),
@@ -86,6 +105,9 @@ export function conditionOf(recorded: Recorded, { here, now, hours, judged }: Vi
     freshness: freshnessOf(last, now, hours),
     check: isStateStale(last, now, hours),
     progress,
+    weight: isOpenSession(recorded)
+      ? weightOf(agent === 'crashed' || agent === 'cut_off' ? agent : null, progress, recorded.looseEnds)
+      : 'rests',
     damage,
   };
 }
@@ -111,13 +133,27 @@ export function isOpenSession({ lifecycle, archived }: Pick<Recorded, 'lifecycle
   return lifecycle !== 'ended' && !archived;
 }
 
-function doingOf({ lifecycle, isWaiting }: Recorded, mayWork: boolean, judged: Judged | null): Doing | null {
+/** When a host is started again, all windows are gone. One that had answered, and had nothing else to do, is no crash. */
+function endedWithHost({ progress, looseEnds }: Recorded, { present }: Runs<Ran>, here: ProcessIdentity): boolean {
+  const isOfEarlierBoot = present !== null && present.process.boot_id !== here.boot_id;
+  return isOfEarlierBoot && looseEnds.answered && weightOf('crashed', progress, looseEnds) === 'crashed';
+}
+
+function doingOf(
+  { lifecycle, isWaiting }: Recorded,
+  mayWork: boolean,
+  { judged, wait }: Required<Pick<Viewpoint, 'judged' | 'wait'>>,
+): Doing | null {
   if (!mayWork || lifecycle === 'planned') return 'idle';
+  if (wait !== null) return 'waiting';
   return judged?.doing ?? (isWaiting ? 'waiting' : null);
 }
 
-function agentOf({ lifecycle, isUnused }: Recorded, runs: Runs<Ran>, doing: Doing | null): AgentCondition {
-  if (runs.hasEnded || lifecycle === 'ended' || (isUnused && runs.liveness === 'dead')) return 'ended';
+function agentOf({ lifecycle, looseEnds }: Recorded, runs: Runs<Ran>, doing: Doing | null): AgentCondition {
+  const isCutOff = looseEnds.cut_off || (runs.hasVanished && looseEnds.turn);
+  if (runs.hasEnded && lifecycle !== 'ended' && isCutOff) return 'cut_off';
+  // One that is lost, and did not crash, had nothing to do.
+  if (runs.hasEnded || lifecycle === 'ended' || runs.isLost) return 'ended';
   if (runs.elsewhere !== null) return 'elsewhere';
   if (runs.present === null && (doing === null || lifecycle === 'planned')) return 'none';
   return doing ?? 'unknown';

@@ -1,8 +1,9 @@
 /** The words that commands and contexts use for how a session is. */
 import { counted } from '../../src/counted.js';
 import type { Lifecycle, Liveness } from '../words.js';
-import type { Condition } from './condition.js';
+import type { AgentCondition, Condition } from './condition.js';
 import { type Damage, isDamaged } from './damage.js';
+import type { PublishedWait } from './publishedWait.js';
 import type { Doing } from './stuck.js';
 
 const LIVES: Readonly<Record<Liveness, string>> = {
@@ -13,15 +14,35 @@ const LIVES: Readonly<Record<Liveness, string>> = {
 };
 
 /** The activity of an agent. */
-export const DOING: Readonly<Record<Doing, string>> = {
+const DOING: Readonly<Record<Doing, string>> = {
   working: 'its agent is working',
   in_tool: 'a call of its agent is running',
   waiting: 'its agent waits for a person or the model',
   idle: 'idle',
 };
 
-/** For a session whose agent crashed. */
-export const CRASHED = 'its agent CRASHED: its process is gone, and nobody said that it ended';
+/** @param wait the dialog that its program publishes */
+export function doingWords(doing: Doing, wait: PublishedWait | null): string {
+  return doing !== 'waiting' || wait === null ? DOING[doing] : `its agent waits for a person${dialogWords(wait)}`;
+}
+
+const dialogWords = ({ waiting_for }: PublishedWait) => (waiting_for === null ? '' : ` (${waiting_for})`);
+
+const CRASHED = 'its agent CRASHED: its process is gone, and nobody said that it ended';
+const CUT_OFF = 'its agent was CUT OFF: its program ended in the middle of a turn';
+
+/** @returns how its agent was interrupted, in a clause. Null if it was not */
+export function interruption({ agent }: Pick<Condition, 'agent'>): string | null {
+  return agent === 'crashed' ? CRASHED : agent === 'cut_off' ? CUT_OFF : null;
+}
+
+/** @returns whether its agent was interrupted in its work, and cannot continue by itself */
+export function isInterrupted({ agent }: Pick<Condition, 'agent'>): boolean {
+  return agent === 'crashed' || agent === 'cut_off';
+}
+
+/** How the agent of a session was interrupted, as a verb. */
+export const INTERRUPTED = { crashed: 'crashed', cut_off: 'was cut off' } as const;
 
 /** Comes before the notice on a stuck agent. */
 export const SEEMS_STUCK = 'seems stuck';
@@ -31,11 +52,30 @@ export const OVER = ' (over, or excused)';
 
 type Row = Pick<Condition, 'agent' | 'stuck' | 'end' | 'lifecycle' | 'damage'>;
 
-/** @returns the cell of a table: its worst side, and whether its record is whole */
-export function stateWords({ agent, stuck, end, lifecycle, damage }: Row): string {
-  const words = agent === 'crashed' ? 'crashed' : stuck !== null ? 'stuck' : (end ?? lifecycle);
-  const rest = [...(isDamaged(damage) ? ['damaged'] : []), ...(damage.newer > 0 ? ['newer version'] : [])];
-  return [words, ...rest].join(', ');
+const STATES: Readonly<Record<AgentCondition, string>> = {
+  crashed: 'crashed',
+  cut_off: 'cut off',
+  working: 'at work',
+  in_tool: 'at work',
+  waiting: 'waiting for you',
+  idle: 'resting',
+  ended: 'resting',
+  none: 'resting',
+  elsewhere: 'on another host',
+  unknown: 'unknown',
+};
+
+/** @returns its state in a word or a few */
+export function stateWords({ agent, stuck, end, lifecycle }: Omit<Row, 'damage'>): string {
+  if (lifecycle === 'ended') return `ended${end === null ? '' : `, ${end}`}`;
+  if (stuck !== null) return 'stuck';
+  return lifecycle === 'planned' ? 'planned' : STATES[agent];
+}
+
+/** @returns the cell of a table: its state, and whether its record is whole */
+export function stateCell(row: Row): string {
+  const rest = [...(isDamaged(row.damage) ? ['damaged'] : []), ...(row.damage.newer > 0 ? ['newer version'] : [])];
+  return [stateWords(row), ...rest].join(', ');
 }
 
 /** @returns the cell of a table: `ended` if the end of its run is written; `dead` if it is not */
@@ -47,6 +87,7 @@ export function agentWord({ liveness, run_ended }: Pick<Condition, 'liveness' | 
 /** @returns a clause on its agent */
 export function agentClause({ agent, liveness }: Pick<Condition, 'agent' | 'liveness'>): string {
   if (agent === 'crashed') return 'its agent CRASHED';
+  if (agent === 'cut_off') return 'its agent was CUT OFF';
   return LIVES[agent === 'ended' ? 'dead' : liveness];
 }
 
@@ -57,7 +98,7 @@ export function candidateWords({
   liveness,
   run_ended,
 }: Pick<Condition, 'agent' | 'stuck' | 'liveness' | 'run_ended'>): string {
-  if (agent === 'crashed') return 'crashed';
+  if (agent === 'crashed' || agent === 'cut_off') return STATES[agent];
   if (stuck !== null) return 'its agent seems stuck';
   return liveness === 'alive' && !run_ended ? LIVES.alive : '';
 }

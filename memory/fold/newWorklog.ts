@@ -12,7 +12,7 @@ export function newWorklog(): Worklog {
     last_activity: null,
     resumed_at: null,
     acknowledged_at: null,
-    reported_at: null,
+    told: null,
     given: new Map(),
     ping: null,
     runs: [],

@@ -10,8 +10,10 @@ import type { Conversation, Run, Worklog } from './worklog.js';
 
 /** Why a run ended: its process was proven dead, and no other line reports its end. */
 export const LOST = 'lost';
+/** How the reason of a run begins whose agent continues in another session, whose id follows. */
+export const MOVED = 'moved to ';
 
-export type Ran = Pick<Run, 'process' | 'ended_at'>;
+export type Ran = Pick<Run, 'process' | 'ended_at' | 'published'>;
 
 /** A session's record, as far as its runs follow from it. */
 export interface RunsOf<Known extends Ran = Run> {
@@ -36,8 +38,8 @@ export class Runs<Known extends Ran = Run> {
   constructor({ lifecycle, runs }: RunsOf<Known>, here: ProcessIdentity) {
     this.#lifecycle = lifecycle;
     this.#runs = runs;
-    this.#open = openRuns(runs);
     this.#here = here;
+    this.#open = openRuns(runs).filter((run) => !this.#hasVanished(run));
     const going = this.#open.length > 1 ? this.going.at(-1) : undefined;
     this.present = going ?? this.#open.at(-1) ?? runs.at(-1) ?? null;
   }
@@ -49,9 +51,14 @@ export class Runs<Known extends Ran = Run> {
     return alive === null ? 'unknown' : alive ? 'alive' : 'dead';
   }
 
-  /** Whether the end of the present run is written. False also if there was no run. */
+  /** Whether the end of the present run is written, or seen. False also if there was no run. */
   get hasEnded(): boolean {
-    return this.present !== null && !isOpen(this.present);
+    return this.present !== null && !this.#open.includes(this.present);
+  }
+
+  /** Whether the end of the present run was seen, but not written. */
+  get hasVanished(): boolean {
+    return this.present !== null && this.#hasVanished(this.present);
   }
 
   /** Whether an agent may be at work, as far as the runs show: none is known, or the present one is going. */
@@ -99,6 +106,11 @@ export class Runs<Known extends Ran = Run> {
     if (this.#lifecycle !== 'active' || this.present === null || this.hasEnded) return null;
     const { host } = this.present.process;
     return host === this.#here.host ? null : host;
+  }
+
+  /** Its program published that it lived, and took that back, as it does at an orderly end. */
+  #hasVanished(run: Known): boolean {
+    return run.published === 'live' && isOpen(run) && this.#isAlive(run) === false;
   }
 
   #isAlive(run: Known): boolean | null {

@@ -8,6 +8,7 @@ import type {
   FileStatus,
   Lifecycle,
   Priority,
+  Publication,
   SETTINGS,
   StepStatus,
 } from '../words.js';
@@ -80,6 +81,8 @@ export interface Run {
   readonly started_at: number;
   ended_at: number | null;
   reason: string | null;
+  /** Only if no hook has reported it. */
+  published?: Publication | undefined;
 }
 
 export interface Conversation {
@@ -87,6 +90,8 @@ export interface Conversation {
   readonly id: string;
   readonly source: ConversationSource;
   readonly transcript: string | null;
+  /** Its program was told to keep no transcript. */
+  readonly unrecorded?: boolean;
   readonly cwd: string | null;
   readonly workspace: string | null;
   /** The start of its share. Null if that is the beginning of the conversation. */
@@ -206,8 +211,8 @@ export interface Worklog {
   /** When a conversation was last resumed. */
   resumed_at: number | null;
   acknowledged_at: number | null;
-  /** When its record was given to the agent of another session, since its last run began. */
-  reported_at: number | null;
+  /** The session whose agent was given its record last, since its last run began. Null if none was. */
+  told: { readonly session_id: string; readonly at: number } | null;
   /** The digest of the context that each sub-agent was given last. */
   readonly given: Map<string, string>;
   /** Silence is excused until then. */

@@ -4,8 +4,7 @@
  */
 import { lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { errorCode } from '../../src/errno.js';
-import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
+import { describeError, errorCode, UnreachableError, UsageError } from '../../src/errors.js';
 import { NotOwnError, ownershipFault, requireOwnFolder } from '../../src/files/ownFile.js';
 import { makePrivateFolderSync } from '../../src/files/privateFiles.js';
 import { isFull, MAKE_ROOM } from '../../src/files/storageFault.js';
@@ -46,6 +45,11 @@ export class Places {
   /** @param root a home, or the logs folder of a bridge */
   constructor(root: string) {
     this.root = root;
+  }
+
+  /** The file that leads the hooks of the plugin to the program. Without it, nothing is recorded that a person has not asked for. */
+  get installation(): string {
+    return join(this.root, 'installation');
   }
 
   /**

@@ -2,8 +2,7 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode } from '../../src/errno.js';
-import { WatchkeeperError } from '../../src/errors.js';
+import { errorCode, WatchkeeperError } from '../../src/errors.js';
 import { requireOwnEntry, requireOwnFolder } from '../../src/files/ownFile.js';
 import { nearestExisting, probeFolder } from '../../src/files/probe.js';
 import { isFull } from '../../src/files/storageFault.js';

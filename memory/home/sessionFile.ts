@@ -1,7 +1,6 @@
 /** Generated files of a session, written whole. Its folder may move to the archive at the same time. */
 import { join } from 'node:path';
-import { errorCode } from '../../src/errno.js';
-import { UnreachableError } from '../../src/errors.js';
+import { errorCode, UnreachableError } from '../../src/errors.js';
 import { replaceInFolderSync } from '../../src/files/durableFile.js';
 import { describeStorageFault } from '../../src/files/storageFault.js';
 import type { Places } from './places.js';

@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { errorCode } from '../../src/errno.js';
-import { UnreachableError } from '../../src/errors.js';
+import { errorCode, UnreachableError } from '../../src/errors.js';
 import { syncFolderSync } from '../../src/files/durableFile.js';
 import { describeStorageFault } from '../../src/files/storageFault.js';
 import { readPurpose } from '../observed/purpose.js';

@@ -1,8 +1,7 @@
 /** Opens the file of a log, and explains why one cannot be used. */
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { errorCode } from '../../src/errno.js';
-import { UnreachableError } from '../../src/errors.js';
+import { errorCode, UnreachableError } from '../../src/errors.js';
 import { LinkedError, requireOneName, requireOwn, requireOwnFolder } from '../../src/files/ownFile.js';
 import { linkWords, NotPlainError } from '../../src/files/plainFile.js';
 import { PRIVATE_FILE } from '../../src/files/privateFiles.js';

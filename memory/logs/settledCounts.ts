@@ -2,7 +2,7 @@
  * A log may end within a line. A writer that is at work leaves it so for an instant, a crash or a full disk for good.
  */
 import { fstatSync } from 'node:fs';
-import { errorCode } from '../../src/errno.js';
+import { errorCode } from '../../src/errors.js';
 import { READ_NO_LINK, withFileSync } from '../../src/files/plainFile.js';
 import { readAt } from '../../src/files/readAt.js';
 import { SECOND, systemClock } from '../../src/time.js';

@@ -1,26 +1,27 @@
 /** The sessions of a memory, for a reader who picks one. */
 import { basename } from 'node:path';
-import * as z from 'zod';
 import { UnreachableError } from '../../src/errors.js';
 import { type Condition, conditionOf, mayBeAtWork, type Recorded } from '../condition/condition.js';
+import { isDamaged } from '../condition/damage.js';
+import { type PublishedWait, publishedWait } from '../condition/publishedWait.js';
 import { recordedIn, recordedOf } from '../condition/recorded.js';
 import { isNoticed, type Judged } from '../condition/stuck.js';
-import { processSchema } from '../fold/rules/runs.js';
-import type { Ran, RunsOf } from '../fold/runs.js';
+import { byWeight, isUnfinished, type Weighty } from '../condition/weight.js';
+import { stateWords } from '../condition/words.js';
 import { LOST_BEGINNING } from '../fold/state.js';
 import { isUnused } from '../fold/unused.js';
 import { settledCounts } from '../logs/settledCounts.js';
-import type { Observed } from '../observed/observed.js';
 import { purposeOf, readPurpose } from '../observed/purpose.js';
-import { observe } from '../observed/sources.js';
+import { type Observation, observe } from '../observed/sources.js';
 import { hasLostLines } from '../sessions/lostLines.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
-import { presentState } from '../sessions/stateFile.js';
 import type { Viewer } from '../sessions/views.js';
-import { END_REASONS, LIFECYCLES } from '../words.js';
+import type { LeftSession } from '../workspaces/log.js';
 import type { Workspace } from '../workspaces/workspace.js';
 import type { Judge } from './look.js';
+import { markFor, markOf, noteLeft, weighedBy } from './unfinished.js';
+import { settledState } from './written.js';
 
 /** A session in a list. */
 export interface ListedSession {
@@ -38,7 +39,7 @@ export interface ListedSession {
 /** @returns the row as JSON. For ten thousand rows, copying each object by its keys takes longer than reading the files */
 export function rowValue(session: ListedSession) {
   const { session_id, purpose, name, workspace, directory, created_at, last_activity, condition } = session;
-  const { lifecycle, end, agent, liveness, run_ended, stuck, progress, damage } = condition;
+  const { lifecycle, end, agent, liveness, run_ended, stuck, weight, progress, damage } = condition;
   return {
     session_id,
     purpose,
@@ -51,6 +52,8 @@ export function rowValue(session: ListedSession) {
     liveness,
     run_ended,
     stuck: stuck !== null,
+    state: stateWords(condition),
+    weight,
     progress,
     created_at,
     last_activity,
@@ -63,62 +66,109 @@ export function rowValue(session: ListedSession) {
 /** @internal for tests */
 export type SessionRow = ReturnType<typeof rowValue>;
 
-/** The fields of `state.json` that a row needs. */
-const stateSchema = z.object({
-  purpose: z.string(),
-  name: z.string().nullable(),
-  workspace: z.string().nullable(),
-  lifecycle: z.enum(LIFECYCLES),
-  end: z.object({ reason: z.enum(END_REASONS) }).nullable(),
-  archived: z.boolean(),
-  runs: z.array(z.object({ process: processSchema, ended_at: z.number().nullable() })),
-  progress: z.object({ done: z.number(), total: z.number(), pending: z.number(), current: z.string().nullable() }),
-  created_at: z.number().nullable(),
-  last_activity: z.number().nullable(),
-  acknowledged_at: z.number().nullable().default(null),
-  notices: z.array(z.unknown()).default([]),
-  log: z.object({ lines: z.number(), unreadable: z.number(), newer: z.number().default(0) }),
-});
-
 /** A session before it is a row. */
 interface Entry extends Pick<ListedSession, 'purpose' | 'name' | 'workspace' | 'directory' | 'created_at'> {
   readonly recorded: Recorded;
   readonly judged: Judged | null;
+  readonly wait: PublishedWait | null;
 }
 
 export interface ListOptions {
   /** Only those of the caller's workspace. */
   readonly here: boolean;
-  /** Also those that have ended, or those in the archive. */
+  /** Also those that rest or have ended, or those in the archive. */
   readonly which: 'unfinished' | 'all' | 'archived';
+  /** How many rows are made at most; all if missing. */
+  readonly most?: number;
   /** Judges the agents that may be at work. */
   readonly judge: Judge;
   /** Called for each session whose log cannot be read, or whose workspace's log cannot. */
   onUnreadable(error: UnreachableError): void;
 }
 
-/** @returns the sessions whose log can be read, the last active first. An implicit session that was left empty is not among them */
-export async function listSessions(
-  memory: Viewer & Pick<Memory, 'claims' | 'bindings'>,
-  options: ListOptions,
-): Promise<ListedSession[]> {
+export interface SessionList {
+  /** Unfinished ones: the heaviest first. Others: the last active first. */
+  readonly rows: readonly ListedSession[];
+  /** How many would follow. */
+  readonly more: number;
+  /** How many are left out because nothing is unfinished in them. */
+  readonly resting: number;
+}
+
+type Listing = Viewer & Pick<Memory, 'claims' | 'bindings' | 'isBridges' | 'look'>;
+
+/** @returns the sessions whose log can be read. An implicit session that was left empty is not among them */
+export async function listSessions(memory: Listing, options: ListOptions): Promise<SessionList> {
+  const { which, most = Number.POSITIVE_INFINITY } = options;
+  if (which === 'unfinished') return listUnfinished(memory, options, most);
   const { sessions } = memory;
-  const { here, which } = options;
   // A session whose move to the archive was interrupted still lies among the others.
   const folders = which === 'archived' ? [...sessions.folders(), ...sessions.archivedFolders()] : sessions.folders();
-  const rows: ListedSession[] = [];
+  const rowOf = rows(memory, options);
+  const found: ListedSession[] = [];
+  for (const folder of folders) found.push(...(await rowOf(folder)));
+  found.sort((left, right) => (right.last_activity ?? 0) - (left.last_activity ?? 0));
+  return { rows: found.slice(0, most), more: Math.max(found.length - most, 0), resting: 0 };
+}
+
+/** What is noted of a session saves the look at it, unless it is among those that are shown. */
+async function listUnfinished(memory: Listing, options: ListOptions, most: number): Promise<SessionList> {
+  const { claims, sessions, workspace } = memory;
+  const rowOf = rows(memory, options);
+  const marks = claims.left(options.here ? [workspace.id] : null, options.onUnreadable);
+  const found = new Map<string, Map<string, LeftSession>>();
+  const weighed: (Weighty & { readonly folder: string; readonly row: ListedSession | null })[] = [];
+  let resting = 0;
+  for (const folder of sessions.folders()) {
+    const id = basename(folder);
+    const mark = markOf(memory, id, marks.get(id));
+    const [known] = mark === null ? [] : weighedBy(id, mark);
+    const [row = null] = mark === null ? await rowOf(folder) : [];
+    if (row !== null) noteFound(memory, found, row);
+    const one = known ?? (row === null ? null : { weight: row.condition.weight, last_activity: row.last_activity });
+    if (one === null) continue;
+    if (isUnfinished(one) || (row !== null && isUnclear(row))) weighed.push({ ...one, folder, row });
+    else resting += 1;
+  }
+  for (const [id, left] of found) {
+    const place = tried(() => claims.find(id), options.onUnreadable);
+    if (place !== null) noteLeft(memory, place, left);
+  }
+  const shown: ListedSession[] = [];
+  for (const { folder, row } of weighed.sort(byWeight).slice(0, most))
+    shown.push(...(row === null ? await rowOf(folder) : [row]));
+  return { rows: shown, more: Math.max(weighed.length - most, 0), resting };
+}
+
+/** @param found takes what may be noted of the session, by workspace */
+function noteFound(memory: Listing, found: Map<string, Map<string, LeftSession>>, row: ListedSession): void {
+  const { session_id: id, workspace, condition, last_activity } = row;
+  const session = workspace === null ? null : memory.look(id);
+  const mark = session === null ? null : markFor(memory, session, condition, last_activity);
+  if (workspace === null || mark === null) return;
+  found.set(workspace, (found.get(workspace) ?? new Map()).set(id, mark));
+}
+
+/** @returns a function that makes the row of a session; nothing if the options leave it out */
+function rows(memory: Listing, options: ListOptions): (folder: string) => Promise<ListedSession[]> {
+  const { here, which } = options;
   const directoryOf = directories(memory, options);
-  for (const folder of folders) {
+  return async (folder) => {
     const id = basename(folder);
     const entry = writtenEntry(memory, folder) ?? (await foldedEntry(memory, id, options));
-    if (entry === null || (entry.recorded.damage.isEmptied && !hasLostLines(memory, folder))) continue;
+    if (entry === null || (entry.recorded.damage.isEmptied && !hasLostLines(memory, folder))) return [];
     const { workspace, recorded } = entry;
-    if (isArchived(memory, folder, entry) !== (which === 'archived')) continue;
-    if (here && workspace !== memory.workspace.id) continue;
-    if (recorded.end !== null && (which === 'unfinished' || recorded.end === 'superseded')) continue;
-    rows.push(rowOf(memory, id, entry, entry.directory ?? directoryOf(workspace)));
-  }
-  return rows.sort((left, right) => (right.last_activity ?? 0) - (left.last_activity ?? 0));
+    if (isArchived(memory, folder, entry) !== (which === 'archived')) return [];
+    if (here && workspace !== memory.workspace.id) return [];
+    if (recorded.end !== null && (which === 'unfinished' || recorded.end === 'superseded')) return [];
+    return [rowOf(memory, id, entry, entry.directory ?? directoryOf(workspace))];
+  };
+}
+
+/** Lines that cannot be read, and an agent that cannot be seen, may leave something unfinished. */
+function isUnclear({ condition }: ListedSession): boolean {
+  const { agent, damage } = condition;
+  return agent === 'unknown' || agent === 'elsewhere' || isDamaged(damage) || damage.newer > 0;
 }
 
 /** If the beginning is lost, the line that archived it may be lost, too. */
@@ -127,9 +177,9 @@ function isArchived({ places }: Viewer, folder: string, { recorded, created_at }
 }
 
 function rowOf(memory: Viewer, id: string, entry: Entry, directory: string | null): ListedSession {
-  const { purpose, name, workspace, created_at, recorded, judged } = entry;
+  const { purpose, name, workspace, created_at, recorded, judged, wait } = entry;
   const { clock, settings, surroundings } = memory;
-  const viewpoint = { here: surroundings.process, now: clock.now(), hours: settings.freshness, judged };
+  const viewpoint = { here: surroundings.process, now: clock.now(), hours: settings.freshness, judged, wait };
   return {
     session_id: id,
     purpose: created_at === null ? LOST_BEGINNING : purpose,
@@ -142,35 +192,21 @@ function rowOf(memory: Viewer, id: string, entry: Entry, directory: string | nul
   };
 }
 
-/**
- * @returns null unless `state.json` was made from all that there is, and has all that a row needs. Only its transcript shows the work
- *   of an agent, and whether a notice still holds depends on more: then the logs must be folded
- */
+/** @returns null if its logs must be folded */
 function writtenEntry(memory: Viewer, folder: string): Entry | null {
-  const state = writtenState(folder);
-  if (state === null || state.created_at === null || isNoticed(state) || mayBeUnused(state)) return null;
-  const { lifecycle, name, workspace, purpose, created_at } = state;
-  if (lifecycle !== 'ended' && mayShowMore(memory, state)) return null;
-  return { purpose, name, workspace, directory: null, created_at, recorded: recordedIn(state), judged: null };
-}
-
-/** Whether an agent, or a person whom no run shows, may be at work. */
-function mayShowMore(memory: Viewer, state: RunsOf<Ran>): boolean {
-  const { liveness } = memory.runsOf(state);
-  return liveness === 'none' ? state.lifecycle === 'active' : liveness !== 'dead';
-}
-
-function writtenState(folder: string): z.output<typeof stateSchema> | null {
-  try {
-    return stateSchema.safeParse(presentState(folder)).data ?? null;
-  } catch {
-    return null;
-  }
-}
-
-/** Whether nothing may have been asked in it; only its logs show that. */
-function mayBeUnused({ purpose, lifecycle }: z.output<typeof stateSchema>): boolean {
-  return purpose === '' && lifecycle !== 'ended';
+  const state = settledState(memory, folder);
+  if (state === null) return null;
+  const { name, workspace, purpose, created_at } = state;
+  return {
+    purpose,
+    name,
+    workspace,
+    directory: null,
+    created_at,
+    recorded: recordedIn(state),
+    judged: null,
+    wait: null,
+  };
 }
 
 async function foldedEntry(
@@ -185,9 +221,12 @@ async function foldedEntry(
     const { state } = log;
     const workspace = tried(() => memory.workspaceOf(state), onUnreadable);
     const folders = state.lifecycle === 'ended' ? null : memory.programs;
-    const { fold } = await observe({ log: state, folder, workspace }, { folders, redact: memory.stamp.redact });
-    if (isLeftUnused(memory, log, fold)) return null;
-    const recorded = recordedOf(state, fold, await settledCounts(log));
+    const { fold, isUnseen } = await observe(
+      { log: state, folder, workspace },
+      { folders, redact: memory.stamp.redact },
+    );
+    if (isLeftUnused(memory, log, { fold, isUnseen })) return null;
+    const recorded = recordedOf(state, fold, await settledCounts(log), isUnseen);
     const isJudged = state.conversations.length > 0 || isNoticed(state);
     const isAtWork = isJudged && mayBeAtWork(recorded, memory.runsOf(state));
     const purpose = state.facts === null ? '' : purposeOf(state, fold);
@@ -199,6 +238,7 @@ async function foldedEntry(
       created_at: state.created_at,
       recorded,
       judged: isAtWork ? await judge(memory, id, memory.clock.now()) : null,
+      wait: isAtWork ? publishedWait(memory, state) : null,
     };
   } catch (error) {
     if (!(error instanceof UnreachableError)) throw error;
@@ -208,8 +248,14 @@ async function foldedEntry(
 }
 
 /** Whether an agent was closed or killed before it was asked anything. Lines that cannot be read may be declarations. */
-function isLeftUnused(memory: Viewer, { state, counts }: OpenSession['log'], fold: Observed | null): boolean {
-  return !memory.runsOf(state).mayWork && counts.unreadable + counts.newer === 0 && isUnused(state, fold);
+function isLeftUnused(
+  memory: Viewer,
+  { state, counts }: OpenSession['log'],
+  { fold, isUnseen }: Pick<Observation, 'fold' | 'isUnseen'>,
+): boolean {
+  const runs = memory.runsOf(state);
+  const isKnown = !(isUnseen && runs.isLost) && counts.unreadable + counts.newer === 0;
+  return !runs.mayWork && isKnown && isUnused(state, fold, isUnseen);
 }
 
 /** @returns the directory of a workspace by its id; each log is looked at once */

@@ -1,6 +1,7 @@
 /** Looks at one session: its worklog, what was observed of it, and what follows from now and this host. */
 import { type Condition, conditionOf, lastActive } from '../condition/condition.js';
 import { type DoubtfulFile, filesInDoubt } from '../condition/filesInDoubt.js';
+import { publishedWait } from '../condition/publishedWait.js';
 import { recordedOf } from '../condition/recorded.js';
 import type { Judged } from '../condition/stuck.js';
 import { type SessionState, sessionStateOf } from '../fold/freshness.js';
@@ -39,6 +40,8 @@ export interface Look {
   readonly state: CombinedState;
   /** Null if nothing was observed. */
   readonly fold: Observed | null;
+  /** There is nothing in which something could have been observed. */
+  readonly isUnseen: boolean;
   /** The last activity or acknowledgement, UTC epoch milliseconds. */
   readonly last: number | null;
   readonly now: number;
@@ -64,10 +67,11 @@ export async function lookAt(
   const workspace = memory.workspaceOf(log);
   const observation = await observe({ log, folder, workspace }, { folders: memory.programs, redact: stamp.redact });
   const state = combinedState(log, at, observation);
-  const { fold } = observation;
-  const recorded = recordedOf(log, fold, counts);
+  const { fold, isUnseen } = observation;
+  const recorded = recordedOf(log, fold, counts, isUnseen);
   const judged = (await judge?.(memory, id, now)) ?? null;
-  const condition = conditionOf(recorded, { here: surroundings.process, now, hours: settings.freshness, judged });
+  const wait = publishedWait(memory, log);
+  const condition = conditionOf(recorded, { here: surroundings.process, now, hours: settings.freshness, judged, wait });
   const { root } = workspace ?? memory.workspace;
   const isCompacted = fold?.isCompacted ?? false;
   const whole = {
@@ -80,7 +84,7 @@ export async function lookAt(
       return filesInDoubt({ log, fold }, root);
     },
   };
-  return { log, state, fold, last: lastActive(recorded), now, path, condition: whole };
+  return { log, state, fold, isUnseen, last: lastActive(recorded), now, path, condition: whole };
 }
 
 function leftBy(memory: Viewer, log: Worklog): LeftProcess[] {

@@ -56,6 +56,12 @@ export function faultWords(output: string): string {
   return `${first}${first.endsWith(':') ? '' : ':'} ${second}`;
 }
 
+/** @returns what a shell is to do; null for another call */
+export function commandOf(input: unknown): string | null {
+  const { command, cmd } = Object(input);
+  return textOf(command) ?? textOf(cmd);
+}
+
 /** @returns the file that an edit names */
 export function pathOf(input: unknown): string | null {
   const { file_path, notebook_path } = Object(input);

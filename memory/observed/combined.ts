@@ -6,6 +6,7 @@ import type { FileStatus } from '../words.js';
 import type { Agent } from './agents.js';
 import type { ObservedError } from './calls.js';
 import type { FileChange } from './files.js';
+import { type LooseEnds, looseEndsOf } from './looseEnds.js';
 import type { Observed } from './observed.js';
 import { purposeOf } from './purpose.js';
 import type { Observation } from './sources.js';
@@ -18,6 +19,7 @@ interface BothSides {
   readonly observed: Observation['observed'];
   /** UTC epoch milliseconds, as all instants. */
   readonly idle_at: number | null;
+  readonly loose_ends: LooseEnds;
   /** Steps of the plan, and tasks of the agent's own list. */
   readonly steps: readonly (DeclaredState['steps'][number] | (Todo & { readonly kind: 'todo' }))[];
   readonly errors: readonly (DeclaredError | ObservedError)[];
@@ -35,7 +37,7 @@ interface BothSides {
  * @returns tokens are the observed ones; declared ones count only if none were observed, so that nothing counts twice
  */
 export function combinedState(log: Worklog, at: number, { observed, fold }: Observation): CombinedState {
-  const state = stateOf(log, at);
+  const state = { ...stateOf(log, at), loose_ends: looseEndsOf(log, fold) };
   if (fold === null) return { ...state, observed };
   const purpose = log.facts === null ? state.purpose : purposeOf(log, fold);
   const plan = [...log.steps.values()];
@@ -79,6 +81,8 @@ export function combinedState(log: Worklog, at: number, { observed, fold }: Obse
 /** A file of either side, or of both. */
 export interface ShownFile {
   readonly at: number;
+  /** Only in a part of the conversation that a person took back. */
+  readonly rewound?: true;
   /** Missing if nothing was observed of it. */
   readonly change?: FileChange;
   /** Its former name, if it was renamed. */
@@ -125,11 +129,11 @@ function latestOf<Entry>(
 /** An observed change belongs to the step that was in progress, if there was exactly one. */
 function observedFiles(fold: Observed, log: Worklog): Record<string, ShownFile> {
   return Object.fromEntries(
-    [...fold.files].map(([path, { change, from, at }]) => {
+    [...fold.files].map(([path, { change, from, at, rewound }]) => {
       const declared = log.files.get(path);
       const step = declared?.step ?? stepAt(log, at);
       const digest = log.digests.get(path) ?? null;
-      return [path, { change, from, at, status: declared?.status ?? null, step, digest }];
+      return [path, { change, from, at, ...(rewound && { rewound }), status: declared?.status ?? null, step, digest }];
     }),
   );
 }

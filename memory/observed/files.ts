@@ -22,9 +22,14 @@ export interface ObservedFile {
   readonly at: number;
   /** The call. Null if none is known. */
   readonly tool_use_id: string | null;
+  /** How many prompts there had been when it was first changed. */
+  readonly since: number;
+  /** Only in a part of the conversation that a person took back. */
+  readonly rewound?: true;
 }
 
 interface ObservedFiles {
+  readonly prompts: number;
   readonly nameOf: (path: string) => string;
   readonly files: Map<string, ObservedFile>;
   /** Since the last end of a turn; the first ones. */
@@ -42,8 +47,10 @@ export function takeFiles(observed: ObservedFiles, record: JournalRecord, at: nu
     const before = files.get(path);
     // A file that was created or renamed in the session stays so when it is changed again; a look changes nothing.
     if (before !== undefined && change === 'read') return;
-    const stays = change === 'modified' && before !== undefined && STAYING.includes(before.change);
-    const entry = { ...(stays ? before : { change, from }), at, tool_use_id };
+    const known = before?.rewound === true ? undefined : before;
+    const stays = change === 'modified' && known !== undefined && STAYING.includes(known.change);
+    const since = known === undefined || known.change === 'read' ? observed.prompts : known.since;
+    const entry: ObservedFile = { ...(stays ? known : { change, from }), at, tool_use_id, since };
     setIn(files, [path, entry], {
       more,
       name: 'files',

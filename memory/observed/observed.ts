@@ -1,19 +1,22 @@
 /** The work of an agent, folded from the lines of its journal, of a kept copy, or of its program's transcript. */
 import { EDITS } from '../../src/journal/agentVocabulary.js';
 import { instantOf } from '../../src/journal/normalise.js';
+import type { JournalDiagnostics } from '../../src/journal/reader.js';
 import { type JournalRecord, textOf } from '../../src/journal/record.js';
 import { addTo, type More } from '../fold/bounds.js';
 import type { Tokens } from '../fold/worklog.js';
 import { type AbandonedTurn, abandonedTurn, MOST_LEFT, restAfter } from './abandonedTurn.js';
 import { Agents } from './agents.js';
-import { type Action, callWords, faultWords, type ObservedError, type OpenCall, pathOf } from './calls.js';
+import { isAnswer } from './answers.js';
+import { type Action, callWords, commandOf, type ObservedError, type OpenCall, pathOf } from './calls.js';
+import { isFault, type Refusal, takeFault } from './faults.js';
 import { type ObservedFile, takeFiles } from './files.js';
+import { forgetPassed, passOrders, takeOrder, type WaitingOrder } from './orders.js';
 import { takePrompt } from './prompt.js';
-import { planItemsOf, Todos } from './todos.js';
+import { notePoint, type Point, type Rewind, rewind } from './rewinding.js';
+import { Todos, takePlan } from './todos.js';
 import { contextOf, takeUsage } from './usage.js';
 
-/** A journal's word for how a call ended, if it did not do what was asked. */
-const FAULTS = ['failed', 'rejected', 'cancelled', 'blocked'];
 const MAIN = 'main';
 
 export class Observed {
@@ -24,6 +27,7 @@ export class Observed {
   readonly agents = new Agents();
   readonly files = new Map<string, ObservedFile>();
   readonly errors: ObservedError[] = [];
+  readonly refusals: Refusal[] = [];
   readonly tokens = new Map<string, Tokens>();
   readonly actions: Action[] = [];
   firstTool: string | null = null;
@@ -47,6 +51,10 @@ export class Observed {
   readonly touched = new Set<string>();
   /** Turns of earlier conversations that no later turn has resumed. */
   leftTurns: readonly AbandonedTurn[] = [];
+  /** Orders that wait to be handed over, in their order. */
+  readonly orders: WaitingOrder[] = [];
+  /** How often a person took the conversation back. */
+  readonly rewinds: Rewind[] = [];
   compactions = 0;
   compactedAt: number | null = null;
   /** Since the last prompt. */
@@ -55,12 +63,19 @@ export class Observed {
   blocked = 0;
   rejected = 0;
   lines = 0;
+  /** Lines of its transcripts that could not be read, and long ones that were read without the rest of their texts. */
+  unread = 0;
+  cut = 0;
   /** The start of each open wait, by its kind. */
   readonly waits = new Map<string, number>();
+  readonly #points: Point[] = [];
   #conversation: string | null = null;
   /** Since the last end of a turn. */
   #hasCalled = false;
-  readonly #calls = new Map<string, OpenCall & { readonly batch: string | null; readonly action: Action }>();
+  readonly #calls = new Map<
+    string,
+    OpenCall & { readonly batch: string | null; readonly action: Action; readonly command: string | null }
+  >();
   /** Batches with a failed call: their other calls are cancelled with it. */
   readonly #failedBatches = new Set<string>();
   /** The tokens of each message, as last counted. */
@@ -106,10 +121,16 @@ export class Observed {
         this.isCompacted = true;
         break;
       case 'plan':
-        this.#plan(record, agent, at);
+        takePlan(this.todos, record, { isMain: agent === MAIN, at });
         break;
       case 'files':
         takeFiles(this, record, at);
+        break;
+      case 'order':
+        takeOrder(this.orders, record, at);
+        break;
+      case 'rewound':
+        rewind(this.#points, this, { prompts: Number(record.prompts) || 0, at });
         break;
       case 'usage':
         takeUsage(this.tokens, this.#messages, { record, agent });
@@ -118,9 +139,20 @@ export class Observed {
     }
   }
 
+  /** @returns orders of a person that the agent never got, in their order */
+  get waitingOrders(): readonly WaitingOrder[] {
+    return this.orders.filter(({ isPersons }) => isPersons);
+  }
+
+  /** @param diagnostics of a file that was read to its end */
+  addUnread(diagnostics: JournalDiagnostics): void {
+    this.unread += diagnostics.garbage_lines + diagnostics.oversized_lines + diagnostics.newer_lines;
+    this.cut += diagnostics.cut_lines;
+  }
+
   /** @returns calls without a result, oldest first */
   openCalls(): OpenCall[] {
-    return [...this.#calls.values()].map(({ batch: _batch, action: _action, ...call }) => call);
+    return [...this.#calls.values()].map(({ batch: _batch, action: _action, command: _command, ...call }) => call);
   }
 
   /** Conversations come one after the other: the end of a turn in the next one says nothing about an open turn of an earlier one. */
@@ -137,10 +169,12 @@ export class Observed {
 
   #prompt(record: JournalRecord, agent: string): void {
     if (agent !== MAIN) return;
+    notePoint(this.#points, this, textOf(record.text));
     this.prompts += 1;
     this.#beginTurn();
     this.isCompacted = false;
     this.hasSpoken = false;
+    passOrders(this.orders, record);
     takePrompt(this, record);
   }
 
@@ -162,6 +196,7 @@ export class Observed {
       this.lastTurnEnd = reason;
       this.idleAt = at;
     }
+    forgetPassed(this.orders);
     if (this.#hasCalled) this.leftTurns = this.leftTurns.flatMap((turn) => restAfter(turn, this.touched));
     this.#closeTurn();
   }
@@ -191,33 +226,24 @@ export class Observed {
         path: edited === null ? null : this.nameOf(edited),
         batch: textOf(record.batch),
         action,
+        command: commandOf(record.tool_input),
       });
     addTo(this.actions, action, { more: {}, name: 'actions' });
   }
 
   #result(record: JournalRecord, agent: string, at: number): void {
-    const outcome = textOf(record.outcome) ?? (record.is_error === true ? 'failed' : 'ok');
     const id = textOf(record.tool_use_id) ?? '';
     const call = this.#calls.get(id);
     this.#calls.delete(id);
+    const said = textOf(record.outcome) ?? (record.is_error === true ? 'failed' : 'ok');
+    const hasAnswered = said === 'failed' && isAnswer(call?.command ?? '', textOf(record.tool_output_preview) ?? '');
+    const outcome = hasAnswered ? 'ok' : said;
     if (call !== undefined) call.action.outcome = outcome;
-    if (!FAULTS.includes(outcome)) return;
+    if (!isFault(outcome)) return;
     const batch = call?.batch ?? null;
     if (outcome === 'cancelled' && batch !== null && this.#failedBatches.has(batch)) return;
     if (batch !== null) this.#failedBatches.add(batch);
-    if (outcome === 'blocked') this.blocked += 1;
-    if (outcome === 'rejected') this.rejected += 1;
-    const message = faultWords(textOf(record.tool_output_preview) ?? '');
     const tool = call?.tool ?? textOf(record.tool_name) ?? 'unknown';
-    const error = { agent, tool, call: call?.words ?? tool, outcome, message, at };
-    addTo(this.errors, error, { more: this.more, name: 'errors' });
-  }
-
-  /** A whole list without ids belongs to its agent. Only the main agent's is the session's. */
-  #plan(record: JournalRecord, agent: string, at: number): void {
-    const items = planItemsOf(record.items);
-    const mode = record.mode === 'replace' ? 'replace' : 'merge';
-    if (agent !== MAIN && mode === 'replace' && items.every(({ external_id }) => external_id === null)) return;
-    this.todos.take({ mode, conversation: textOf(record.session_id) ?? '', items, at });
+    takeFault(this, record, { agent, tool, call: call?.words ?? tool, outcome, at });
   }
 }

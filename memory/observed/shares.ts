@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import type { ProgramFolders } from '../../src/agents/agentProgram.js';
 import { instantOf } from '../../src/journal/normalise.js';
-import { batchesOf, JournalTail } from '../../src/journal/reader.js';
+import { batchesOf, type JournalDiagnostics, JournalTail } from '../../src/journal/reader.js';
 import { type JournalRecord, textOf } from '../../src/journal/record.js';
 import { transcriptAt } from '../../src/transcripts/companions.js';
 import type { Trimmer } from '../../src/transcripts/draft/trimmer.js';
@@ -76,6 +76,8 @@ export interface ShareBatch {
   readonly records: readonly JournalRecord[];
   /** The format of the transcript; `copy` if they are lines of the kept copy. */
   readonly format: TranscriptTail['format'] | 'copy';
+  /** Of the transcript, with its last batch; null before it, and of the copy. */
+  readonly diagnostics: JournalDiagnostics | null;
 }
 
 /** @returns the share as lines of a journal, batch by batch */
@@ -83,13 +85,19 @@ export async function* recordsOf(share: Share, trimmer: Trimmer): AsyncGenerator
   const { transcript, kept } = share;
   const isShared = isIn(share);
   if (transcript !== null) {
-    const tail = new TranscriptTail(transcript, trimmer);
-    for await (const { records } of batchesOf(tail)) yield { records: records.filter(isShared), format: tail.format };
+    const tail = new TranscriptTail(transcript, trimmer, 'file');
+    for await (const { records, more } of batchesOf(tail))
+      yield {
+        records: records.filter(isShared),
+        format: tail.format,
+        diagnostics: more ? null : tail.diagnostics,
+      };
   } else if (kept !== null) {
     let at = 0;
     for await (const { records } of batchesOf(new JournalTail(kept.copy))) {
       const [first, end] = [kept.first - at, kept.first + kept.count - at];
-      yield { records: records.slice(Math.max(first, 0), Math.max(end, 0)).filter(isShared), format: 'copy' };
+      const own = records.slice(Math.max(first, 0), Math.max(end, 0)).filter(isShared);
+      yield { records: own, format: 'copy', diagnostics: null };
       at += records.length;
     }
   }
@@ -101,13 +109,17 @@ export async function* recordsOf(share: Share, trimmer: Trimmer): AsyncGenerator
  */
 function isIn({ conversation, endedAt }: Pick<Share, 'conversation' | 'endedAt'>): (line: JournalRecord) => boolean {
   const from = conversation.since ?? Number.NEGATIVE_INFINITY;
+  // A fork's transcript begins with a copy of older records. After a prompt of its own, a clock that is set back does not lead out
+  // of the share.
+  let isBegun = false;
   let until = conversation.moved_at ?? Number.POSITIVE_INFINITY;
   return ({ timestamp, event, agent_id }) => {
     const at = instantOf(timestamp);
     if (at === null) return false;
     const isAsked = event === 'user_prompt' && textOf(agent_id) === null;
     if (isAsked && endedAt !== null && at > endedAt) until = Math.min(until, at);
-    return at >= from && at < until;
+    isBegun ||= isAsked && at >= from;
+    return (isBegun || at >= from) && at < until;
   };
 }
 

@@ -21,12 +21,12 @@ import type { Todo } from './todos.js';
 
 export const FOLD_FILE = 'observed.json';
 /** Must be raised whenever the same lines fold into something else. */
-export const FOLD_VERSION = 4;
+export const FOLD_VERSION = 5;
 /** The bounds of a fold keep it far below that. */
 const LARGEST_BYTES = 16 * 1024 * 1024;
 
 type Maps = 'files' | 'tokens' | 'waits';
-type Apart = Maps | 'touched' | 'todos' | 'agents' | 'nameOf' | 'take' | 'openCalls';
+type Apart = Maps | 'touched' | 'todos' | 'agents' | 'nameOf' | 'take' | 'addUnread' | 'openCalls' | 'waitingOrders';
 type EntryOf<Known> = Known extends Map<infer Key, infer Value> ? readonly [Key, Value] : never;
 
 interface StoredFold {
@@ -98,9 +98,23 @@ function storedIn(folder: string): StoredFold | null {
 /** Without a schema: an agent's start waits for it. */
 function isWhole(stored: Partial<StoredFold> | null): stored is StoredFold {
   const { key, plain, maps, touched, todos, agents, calls } = stored ?? {};
-  const { lines, errors, actions, leftTurns, more } = Object(plain);
+  const { lines, errors, actions, orders, refusals, rewinds, leftTurns, more } = Object(plain);
   const { files, tokens, waits } = Object(maps);
-  const lists = [touched, todos, agents, calls, errors, actions, leftTurns, files, tokens, waits];
+  const lists = [
+    touched,
+    todos,
+    agents,
+    calls,
+    errors,
+    actions,
+    orders,
+    refusals,
+    rewinds,
+    leftTurns,
+    files,
+    tokens,
+    waits,
+  ];
   return typeof key === 'string' && lines > 0 && typeof more === 'object' && lists.every(Array.isArray);
 }
 

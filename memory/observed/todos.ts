@@ -1,5 +1,5 @@
 /** The agent's own list of tasks, followed through all its wordings. A program's word on its own tasks is never refused. */
-import { textOf } from '../../src/journal/record.js';
+import { type JournalRecord, textOf } from '../../src/journal/record.js';
 import { addTo, type More } from '../fold/bounds.js';
 import { STEP_STATUSES, type StepStatus } from '../words.js';
 
@@ -105,6 +105,18 @@ function update(todo: Todo, { title, status, external_id }: PlanItem, at: number
   todo.title = title;
   todo.status = status;
   todo.changed_at = at;
+}
+
+/** Takes a line of the event `plan`. A whole list without ids belongs to its agent: only the main agent's is the session's. */
+export function takePlan(
+  todos: Todos,
+  record: JournalRecord,
+  { isMain, at }: { readonly isMain: boolean; readonly at: number },
+): void {
+  const items = planItemsOf(record.items);
+  const mode = record.mode === 'replace' ? 'replace' : 'merge';
+  if (!isMain && mode === 'replace' && items.every(({ external_id }) => external_id === null)) return;
+  todos.take({ mode, conversation: textOf(record.session_id) ?? '', items, at });
 }
 
 /** @returns the items of a line of the event `plan`, without those that are none */

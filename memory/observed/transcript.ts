@@ -3,8 +3,7 @@ import { batchesOf, type JournalDiagnostics } from '../../src/journal/reader.js'
 import { textOf } from '../../src/journal/record.js';
 import type { Redact } from '../../src/log/redact.js';
 import { transcriptAt } from '../../src/transcripts/companions.js';
-import { FEW_DRAFTS, ORDERED_DRAFTS } from '../../src/transcripts/draftReader.js';
-import { type TranscriptFiles, TranscriptTail } from '../../src/transcripts/transcriptTail.js';
+import { TranscriptTail } from '../../src/transcripts/transcriptTail.js';
 import { Observed } from './observed.js';
 import { observedTrimmer, saidWords } from './trimmer.js';
 
@@ -19,26 +18,16 @@ export interface ReadTranscript {
   readonly diagnostics: JournalDiagnostics;
 }
 
-/** Longer texts of an agent are redacted and cut at once: many of them may wait to be in order. */
+/** Longer texts of an agent are redacted and cut at once: the lines of a part of the file are in memory together. */
 const LONGEST_KEPT_WHOLE = 2_000;
 
-/** @param path of a file; transcripts of its sub-agents are found next to it */
+/**
+ * Only the last words of an agent are shown. So only they are redacted, at the end.
+ * @param path of a file; transcripts of its sub-agents are found next to it
+ */
 export async function readTranscript(path: string, redact: Redact): Promise<ReadTranscript> {
-  const files = transcriptAt(path);
-  const [tail, read] = await readWithin(FEW_DRAFTS, files, redact);
-  if (tail.isInOrder) return read;
-  const [, sorted] = await readWithin(ORDERED_DRAFTS, files, redact);
-  return sorted;
-}
-
-/** Only the last words of an agent are shown. So only they are redacted, at the end. */
-async function readWithin(
-  window: number,
-  files: TranscriptFiles,
-  redact: Redact,
-): Promise<readonly [TranscriptTail, ReadTranscript]> {
   const said = (text: string) => (text.length <= LONGEST_KEPT_WHOLE ? text : saidWords(text, redact));
-  const tail = new TranscriptTail(files, observedTrimmer(redact, said), window);
+  const tail = new TranscriptTail(transcriptAt(path), observedTrimmer(redact, said), 'file');
   const observed = new Observed();
   let sessionId: string | null = null;
   for await (const { records } of batchesOf(tail)) {
@@ -46,9 +35,9 @@ async function readWithin(
       sessionId ??= textOf(record.session_id);
       observed.take(record);
     }
-    if (!tail.isInOrder && window < ORDERED_DRAFTS) break;
   }
   if (observed.lastWords !== null) observed.lastWords = saidWords(observed.lastWords, redact);
   const { format, directory, diagnostics } = tail;
-  return [tail, { observed, format, sessionId, directory, diagnostics }];
+  observed.addUnread(diagnostics);
+  return { observed, format, sessionId, directory, diagnostics };
 }

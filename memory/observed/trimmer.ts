@@ -44,11 +44,13 @@ export function observedTrimmer(
       case 'post_tool_use': {
         const isFault = event.is_error || event.outcome !== 'ok';
         const preview = isFault ? headOf(event.tool_output_preview, PREVIEW_LIMIT, redact) : '';
-        return { ...event, tool_name: word(event.tool_name), tool_output_preview: preview };
+        const said = event.said === undefined ? {} : { said: headOf(event.said, TEXT_OF_MESSAGE_LIMIT, redact) };
+        return { ...event, ...said, tool_name: word(event.tool_name), tool_output_preview: preview };
       }
       case 'assistant_message':
         return event.text === undefined ? event : { ...event, text: said(event.text) };
       case 'user_prompt':
+      case 'order':
         return event.text === undefined ? event : { ...event, text: headOf(event.text, TEXT_OF_MESSAGE_LIMIT, redact) };
       case 'heartbeat':
       case 'compaction':

@@ -14,15 +14,18 @@ import { baselineOf } from '../sessions/lifecycle.js';
 import type { Memory } from '../sessions/memory.js';
 import { requireOwnMemory } from '../sessions/ownMemory.js';
 import { IMPLICIT, isUnbegun, type OpenSession } from '../sessions/sessions.js';
-import type { ConversationSource } from '../words.js';
+import type { ConversationSource, Publication } from '../words.js';
 
 /** The report of a program that one of its conversations begins or resumes. */
 export interface Launch extends BoundConversation {
   readonly source: ConversationSource;
   /** Null if it is where the program keeps its transcripts. */
   readonly transcript: string | null;
+  /** The program was told to keep none. */
+  readonly unrecorded?: boolean;
   /** The process of the program. Null if it is unknown. */
   readonly agent: ProcessIdentity | null;
+  readonly published?: Publication | undefined;
   /** The conversation whose shell started the program. Null if a person did. */
   readonly launchedIn: BoundConversation | null;
 }
@@ -74,13 +77,13 @@ function resumed(memory: Memory, known: string): string | null {
 }
 
 /** @returns the session that a new conversation joins; null if it gets one of its own */
-function sessionFor(memory: Memory, { source, agent, launchedIn }: Launch): string | null {
+function sessionFor(memory: Memory, { source, agent, launchedIn, published }: Launch): string | null {
   if (source === 'clear' || source === 'compact') {
     const bound = agent === null ? null : memory.bindings.sessionOf({ process: agent });
     const lifecycle = bound === null ? undefined : memory.look(bound)?.log.state.lifecycle;
     return lifecycle === undefined || lifecycle === 'ended' ? null : bound;
   }
-  if (source === 'fork' || launchedIn !== null) return null;
+  if (source === 'fork' || launchedIn !== null || published !== undefined) return null;
   const holder = memory.claims.holder(memory.workspace);
   const log = holder === null ? undefined : memory.look(holder)?.log.state;
   return log === undefined || memory.runsOf(log).going.length > 0 ? null : holder;

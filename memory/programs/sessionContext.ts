@@ -3,29 +3,25 @@
 import { counted } from '../../src/counted.js';
 import { UnreachableError } from '../../src/errors.js';
 import type { Section } from '../brief/budget.js';
-import type { Changing } from '../brief/changesSince.js';
 import { contextGiven, contextGivenTo, digestOf } from '../brief/contextGiven.js';
 import { otherCrash } from '../brief/crashReport.js';
 import type { ContextLevel } from '../brief/levels.js';
 import { entries, Words } from '../brief/observedSections.js';
-import { contextFor, notesFor } from '../brief/resumeContext.js';
+import { contextFor, notesFor, unshownContext } from '../brief/resumeContext.js';
 import { recordView, viewOf } from '../brief/view.js';
 import { newWorklog } from '../fold/newWorklog.js';
 import { isUndeclared, isUnused } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
 import { type Look, lookAt } from '../look/look.js';
+import { keepMark, type Weighed } from '../look/unfinished.js';
 import type { Observed } from '../observed/observed.js';
 import { hasScreen } from '../sessions/agentProcess.js';
-import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
-import { isUnreportedCrash, mostUrgentFirst, type UnfinishedSession, unfinishedIn } from '../sessions/unfinished.js';
 import type { Viewer } from '../sessions/views.js';
+import { type Around, aroundHere, besideLines, type Reporting, restingLine, type Taken, takenBy } from './around.js';
 import type { Launch, StartedConversation } from './conversationStart.js';
 import { noticeOf, noticeOfOther } from './notice.js';
-import { wasNeverAsked } from './runEnd.js';
 
-/** The newest sessions of one workspace. */
-const MOST_LOOKED_AT = 50;
 /** May be lost in a power failure; the crash is then reported twice. */
 const REPORTED = { by: 'watchkeeper', isDurable: false } as const;
 
@@ -39,107 +35,134 @@ export interface GivenContext {
   readonly subAgent?: string | null;
 }
 
-/** Sees the sessions of a directory, and how they change. */
-type Reporting = Viewer & Changing & Pick<Memory, 'bindings' | 'claims' | 'isBridges' | 'look'>;
-
-/** A session that may be reported at a start. */
-type Candidate = OpenSession & Partial<Pick<UnfinishedSession, 'reason'>>;
-
-/** @returns the sessions that the start of a conversation may report. It reports the first one that has something to show */
-export function sessionsToReport(
-  memory: Reporting,
-  { session, before }: StartedConversation,
-  { source }: Launch,
-): readonly Candidate[] {
-  // A resumed conversation got the report on the others when it began.
-  if (levelOf(source, session.log.state) !== 'root') return [before ?? session];
-  // The session that it joins, then the unfinished ones.
-  return [...(before === null ? [] : [before]), ...unfinished(memory, session.id)];
-}
-
 /**
- * @param candidates of {@link sessionsToReport}
+ * @param until when no more sessions are weighed, UTC epoch milliseconds
  * @returns the context for the start of a conversation
  */
 export async function startContext(
   memory: Reporting,
-  started: StartedConversation,
-  launch: Launch,
-  candidates = sessionsToReport(memory, started, launch),
+  { session, before }: StartedConversation,
+  { source, agent }: Launch,
+  until = Number.POSITIVE_INFINITY,
 ): Promise<GivenContext> {
-  const { session } = started;
-  const { about, given } = await contextOfFirst(memory, candidates, { source: launch.source, own: session });
+  const level = levelOf(source, session.log.state);
+  const isRoot = level === 'root';
+  const joined = isRoot ? before : (before ?? session);
+  const { about, given } = await contextOf(memory, joined, { level, own: session, isRoot, until });
   // An agent without a screen does not use up the report of a crash: the person and the next agent still get it.
-  if (hasScreen(memory.surroundings, launch.agent))
+  if (hasScreen(memory.surroundings, agent))
     for (const id of about) if (id !== session.id) markReported(memory, id, session.id);
   return given;
 }
 
-/** @returns the context for the start of a conversation that cannot be recorded. Writes nothing */
-export async function unrecordedContext(memory: Reporting, launch: Launch): Promise<GivenContext> {
+/** @returns the context for a start that may not wait for the records */
+export function lateContext({ before }: StartedConversation): GivenContext {
+  return { level: 'root', text: unshownContext(before?.id ?? null), notice: null };
+}
+
+/** @returns the context for the start of a conversation that cannot be recorded. Writes nothing to the session */
+export async function unrecordedContext(memory: Reporting, launch: Launch, until: number): Promise<GivenContext> {
   const { source, agent } = launch;
   const isSame = source === 'clear' || source === 'compact';
   const bound = isSame && agent !== null ? memory.bindings.sessionOf({ process: agent }) : null;
   const id = memory.bindings.sessionOf(launch) ?? bound;
   const known = id === null ? null : memory.look(id);
   const own = known === null || known.log.state.lifecycle === 'ended' ? null : known;
-  const others = levelOf(source, newWorklog()) === 'root' ? unfinished(memory, id) : [];
-  const candidates = others.length > 0 || own === null ? others : [own];
-  return (await contextOfFirst(memory, candidates, { source, own })).given;
+  const isRoot = levelOf(source, newWorklog()) === 'root';
+  const level = levelOf(source, own?.log.state ?? newWorklog());
+  const { about, given } = await contextOf(memory, null, { level, own: { id: id ?? '' }, isRoot, until });
+  if (about.length > 0 || own === null) return given;
+  return (await contextOf(memory, own, { level, own, isRoot: false, until })).given;
+}
+
+interface Reader {
+  readonly level: ContextLevel;
+  /** The session of the conversation. */
+  readonly own: Pick<OpenSession, 'id'>;
+  /** Whether it is told of other sessions. A resumed conversation was, when it began. */
+  readonly isRoot: boolean;
+  readonly until: number;
 }
 
 /**
- * @param own the session of the conversation. Null if it has none
- * @returns the context about the first session with something to report, and the ids of the sessions in it; else the notes of the
- *   directory. If the first one is its own, the crash of another session follows
+ * @param joined the session that the conversation joins, or resumes. Null if it has one of its own
+ * @returns the context, and the ids of the sessions that it reports at length
  */
-async function contextOfFirst(
+async function contextOf(
   memory: Reporting,
-  candidates: readonly Candidate[],
-  { source, own }: { readonly source: Launch['source']; readonly own: OpenSession | null },
+  joined: OpenSession | null,
+  { level, own, isRoot, until }: Reader,
 ): Promise<{ readonly about: readonly string[]; readonly given: GivenContext }> {
-  const log = own?.log.state ?? newWorklog();
-  const level = levelOf(source, log);
-  for (const [index, about] of candidates.entries()) {
-    const look = await lookAt(memory, about);
-    if (isNothing(look)) continue;
-    const others = candidates.slice(index + 1);
-    const isOwn = about.id === own?.id;
-    const crash = isOwn ? await unreportedCrash(memory, others) : null;
-    const text = contextFor(viewOf(memory, look), level, { further: furtherOf(memory, others, crash), isOwn });
-    const { redact } = memory.stamp;
-    const notices = [
-      level === 'root' || level === 'resumed' ? noticeOf(look, redact) : null,
-      crash === null ? null : noticeOfOther(crash, redact),
-    ].filter((line) => line !== null);
-    const reported = [about.id, ...(crash === null ? [] : [crash.log.session_id ?? ''])];
-    return { about: reported, given: { level, text, notice: notices.length === 0 ? null : notices.join('\n') } };
+  const around = isRoot ? await aroundHere(memory, own.id, until) : NOTHING;
+  const known = joined === null ? null : await lookAt(memory, joined);
+  const picked = known === null || isNothing(known) ? await heaviest(memory, around.unfinished) : NONE_TAKEN;
+  const look = picked === NONE_TAKEN ? known : picked.look;
+  const beside = besideLines(memory, around.atWork, picked.taken);
+  if (look === null) {
+    const pinned = notesFor(recordView(memory, joined?.log.state ?? newWorklog()), level, beside);
+    const text = pinned !== '' || around.resting === null ? pinned : restingLine(around.resting);
+    return { about: [], given: { level, text, notice: null } };
   }
-  return { about: [], given: { level, text: notesFor(recordView(memory, log), level), notice: null } };
+  const id = look.log.session_id ?? '';
+  const isOwn = id === own.id;
+  const isNamed = (other: string) => other === id || picked.taken.some((one) => one.id === other);
+  const more = around.unfinished.filter((other) => !isNamed(other.id));
+  const crash = isOwn ? await firstUntold(memory, more) : null;
+  const further = [...beside, ...furtherOf(memory, more, crash)];
+  const text = contextFor(viewOf(memory, look), level, { further, isOwn });
+  const { redact } = memory.stamp;
+  const notices = [
+    level === 'root' || level === 'resumed' ? noticeOf(look, redact) : null,
+    crash === null ? null : noticeOfOther(crash, redact),
+  ].filter((line) => line !== null);
+  const reported = [id, ...(crash === null ? [] : [crash.log.session_id ?? ''])];
+  return { about: reported, given: { level, text, notice: notices.length === 0 ? null : notices.join('\n') } };
 }
 
-function isNothing({ log, fold }: Look): boolean {
-  return (fold === null && isUndeclared(log) && !log.facts?.purpose) || isUnused(log, fold);
+const NOTHING: Around = { unfinished: [], atWork: [], resting: null };
+const NONE_TAKEN = { look: null, taken: [] } as const;
+
+function isNothing({ log, fold, isUnseen, condition }: Look): boolean {
+  // What its agent was asked cannot be seen; that it crashed can.
+  if (isUnseen && condition.agent === 'crashed') return false;
+  return (fold === null && isUndeclared(log) && !log.facts?.purpose) || isUnused(log, fold, isUnseen);
 }
 
-/** @returns the first session whose crash was not reported yet; null if there is none */
-async function unreportedCrash(memory: Reporting, others: readonly Candidate[]): Promise<Look | null> {
-  for (const other of others.filter(isUnreportedCrash)) {
-    const look = await lookAt(memory, other);
-    if (!isNothing(look)) return look;
+/** @returns the heaviest session that has something to show, and those before it that are left to other agents */
+async function heaviest(
+  memory: Reporting,
+  unfinished: readonly Weighed[],
+): Promise<{ readonly look: Look | null; readonly taken: readonly Taken[] }> {
+  const taken: Taken[] = [];
+  for (const { id, isInterrupted } of unfinished) {
+    const session = memory.look(id);
+    const other = session === null ? null : takenBy(memory, session, isInterrupted);
+    if (other !== null) taken.push(other);
+    const look = session === null || other !== null ? null : await lookAt(memory, session);
+    if (look !== null && !isNothing(look)) return { look, taken };
+  }
+  return { look: null, taken };
+}
+
+/** @returns the heaviest session whose agent was interrupted, and of which no agent was told; null if there is none */
+async function firstUntold(memory: Reporting, others: readonly Weighed[]): Promise<Look | null> {
+  for (const { id } of others.filter(({ isInterrupted }) => isInterrupted)) {
+    const session = memory.look(id);
+    const look = session === null || session.log.state.told !== null ? null : await lookAt(memory, session);
+    if (look !== null && !isNothing(look)) return look;
   }
   return null;
 }
 
 /** @param crash one of the others, reported at length. Null if none is */
-function furtherOf({ surroundings, stamp }: Viewer, others: readonly Candidate[], crash: Look | null): Section[] {
+function furtherOf({ surroundings, stamp }: Viewer, others: readonly Weighed[], crash: Look | null): Section[] {
   const more = others.filter(({ id }) => id !== crash?.log.session_id);
-  const crashed = more.filter(({ reason }) => reason === 'crashed').length;
-  const which = crashed === 0 ? '' : `, ${crashed} of which crashed`;
-  const count = `${counted(more.length, 'more unfinished session')} of this directory${which}: watchkeeper work list --here`;
+  const count = more.filter(({ isInterrupted }) => isInterrupted).length;
+  const which = count === 0 ? '' : `, ${count} of which crashed or ${count === 1 ? 'was' : 'were'} cut off`;
+  const words = `${counted(more.length, 'more unfinished session')} of this directory${which}: watchkeeper work list --here`;
   return [
     ...(crash === null ? [] : otherCrash(crash, surroundings.process, new Words(stamp.redact))),
-    { title: '', entries: entries('rest', more.length === 0 ? [] : [count]) },
+    { title: '', entries: entries('rest', more.length === 0 ? [] : [words]) },
   ];
 }
 
@@ -183,21 +206,14 @@ function levelOf(source: Launch['source'], { facts }: Worklog): ContextLevel {
   return facts?.parent == null ? 'resumed' : 'resumed_delegated';
 }
 
-/** @returns sessions of the workspace on which no agent works, as far as it can be seen here, the most urgent first */
-function unfinished(memory: Reporting, except: string | null): readonly UnfinishedSession[] {
-  const here = unfinishedIn(memory, memory.workspace, { except, most: MOST_LOOKED_AT });
-  return mostUrgentFirst(here).filter(({ reason, log: { state } }) => {
-    // Without a transcript nothing was asked; it would only be counted.
-    const isUnasked = state.kept === null && !state.facts?.purpose && wasNeverAsked(memory, state);
-    return reason !== 'at_work' && !isUnasked;
-  });
-}
-
 /** Marks the session as reported, so that the next agent gets others first. A run elsewhere stays: its own host may still see a crash. */
 function markReported(memory: Reporting, about: string, to: string): void {
   try {
     const isHere = (state: Worklog) => memory.runsOf(state).elsewhere === null;
-    memory.sessions.addFacts(about, (state) => (isHere(state) ? [contextGivenTo(to)] : []), REPORTED);
+    // The line says nothing of the work, so it weighs what it weighed.
+    keepMark(memory, about, () =>
+      memory.sessions.addFacts(about, (state) => (isHere(state) ? [contextGivenTo(to)] : []), REPORTED),
+    );
   } catch (error) {
     // Its record takes no line, so it is reported once more. The start itself is recorded.
     if (!(error instanceof UnreachableError)) throw error;

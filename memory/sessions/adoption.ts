@@ -1,18 +1,24 @@
 /** Gives a session a conversation and the process that has it. The session that had them before loses them. */
+import { isServer, isSupervisor } from '../../src/agents/programs.js';
 import { isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
 import { readArguments } from '../../src/host/procfs.js';
-import { isoTime } from '../../src/time.js';
+import { startedAt } from '../../src/host/startedAt.js';
+import { isoTime, SECOND } from '../../src/time.js';
 import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
-import { LOST, openRunOf } from '../fold/runs.js';
+import { LOST, MOVED, openRunOf } from '../fold/runs.js';
 import { isImplicit, isUndeclared } from '../fold/unused.js';
-import type { Worklog } from '../fold/worklog.js';
-import type { ConversationSource } from '../words.js';
-import { isServer } from './agentProcess.js';
+import type { Run, Worklog } from '../fold/worklog.js';
+import type { ConversationSource, Publication } from '../words.js';
 import type { BoundConversation } from './bindings.js';
 import type { Memory } from './memory.js';
 import { requireOwnMemory } from './ownMemory.js';
 import type { OpenSession } from './sessions.js';
 import type { Caller, Viewer } from './views.js';
+
+/** Between the start of a program and the hook that reports its conversation, on a busy machine. */
+const SLOWEST_START_MS = 60 * SECOND;
+/** A hook runs so long after the event that it reports. */
+const HOOK_LATE_MS = 3 * SECOND;
 
 export interface Adopted {
   /** Null if it is unknown. */
@@ -22,6 +28,10 @@ export interface Adopted {
   readonly source: ConversationSource;
   /** Null if it is where the program keeps its transcripts. */
   readonly transcript: string | null;
+  /** The program was told to keep none. */
+  readonly unrecorded?: boolean;
+  /** If the program published that it works, and no hook of it reported that. */
+  readonly published?: Publication | undefined;
 }
 
 /** Gives sessions conversations and processes, and reports that to the sessions that lose them. */
@@ -44,17 +54,17 @@ export function adoptCaller(memory: Adopting & Caller, session: OpenSession): vo
  */
 export function adopt(memory: Adopting, session: OpenSession, adopted: Adopted): void {
   requireOwnMemory(memory.places);
-  const { conversation, process } = adopted;
+  const { conversation, process, published } = adopted;
   if (process !== null) endLostRuns(memory, session);
   if (conversation !== null) adoptConversation(memory, session, conversation, adopted);
-  if (process !== null) adoptProcess(memory, session, process, conversation?.provider);
+  if (process !== null) adoptProcess(memory, session, process, { agent: conversation?.provider, published });
 }
 
 function adoptConversation(
   memory: Adopting,
   session: OpenSession,
   bound: BoundConversation,
-  { source, transcript, process }: Adopted,
+  { source, transcript, unrecorded, process }: Adopted,
 ): void {
   const { id, log } = session;
   const { provider, conversation } = bound;
@@ -65,12 +75,14 @@ function adoptConversation(
   const isOwn = source !== 'bind' && former === before;
   const isWhole = lost === null ? isOwn : isEmptyWithout(lost.log.state, bound);
   const theirs = lost?.log.state.conversations.findLast((one) => matches(one, bound));
-  const begun = isWhole ? (theirs?.since ?? null) : memory.clock.now();
+  const inherited = isWhole ? (theirs?.since ?? null) : memory.clock.now();
+  const begun = source === 'fork' && theirs === undefined ? forkedAt(memory, process) : inherited;
   const since = begun === null ? null : isoTime(begun);
   const line = worklogKind.line('conversation', {
     ...{ provider, conversation, source, cwd: memory.surroundings.directory, workspace: memory.workspace.id, since },
     // Only the program's own hook reports the path, and a reader of the session may not have the program's variables.
     transcript: transcript ?? theirs?.transcript ?? undefined,
+    unrecorded: unrecorded === true ? true : undefined,
     process: process ?? undefined,
   });
   memory.sessions.addFacts(session, (state) => (hasConversation(state, bound) && source !== 'resume' ? [] : [line]));
@@ -79,11 +91,25 @@ function adoptConversation(
   );
 }
 
-/** Ends the runs whose process is proven dead, so that the session does not count as crashed any more. */
+/**
+ * A fork's transcript begins with a copy of its origin's. Its own records are not older than its program, if that was started for it;
+ * this hook itself may run late.
+ */
+function forkedAt({ clock }: Adopting, process: ProcessIdentity | null): number {
+  const now = clock.now();
+  const began = process === null ? null : startedAt(process, now);
+  return began !== null && now - began < SLOWEST_START_MS ? Math.floor(began) : now - HOOK_LATE_MS;
+}
+
+/** Ends the runs whose process is proven dead, or is no agent, so that the session does not count as crashed any more. */
 function endLostRuns(memory: Adopting, session: OpenSession): void {
-  if (memory.runsOf(session.log.state).dead.length === 0) return;
+  const lostIn = (state: Worklog) => {
+    const { dead, alive } = memory.runsOf(state);
+    return [...dead, ...alive.filter(({ process }) => isSupervisor(readArguments(process.pid)))];
+  };
+  if (lostIn(session.log.state).length === 0) return;
   const lines = (state: Worklog) =>
-    memory.runsOf(state).dead.map(({ process }) => worklogKind.line('run_ended', { process, reason: LOST }));
+    lostIn(state).map(({ process }) => worklogKind.line('run_ended', { process, reason: LOST }));
   memory.sessions.addFacts(session, lines, { by: 'watchkeeper' });
 }
 
@@ -91,11 +117,16 @@ function adoptProcess(
   memory: Adopting,
   session: OpenSession,
   process: ProcessIdentity,
-  agent: string | undefined,
+  { agent, published }: Pick<Adopted, 'published'> & { readonly agent: string | undefined },
 ): void {
   const former = isServer(readArguments(process.pid)) ? null : memory.bindings.bind({ process }, session.id);
-  const line = worklogKind.line('run_started', { process, agent });
-  memory.sessions.addFacts(session, (state) => (hasRun(state, process) ? [] : [line]));
+  const line = worklogKind.line('run_started', { process, agent, published });
+  // A hook knows more than a publication, and one that was left behind more than one before.
+  const isNews = ({ published: known }: Pick<Run, 'published'>) => known !== undefined && known !== published;
+  memory.sessions.addFacts(session, ({ runs }) => {
+    const run = openRunOf(runs, process);
+    return run === undefined || isNews(run) ? [line] : [];
+  });
   writeTo(memory, former, (state) => movedRun(state, process, session.id));
 }
 
@@ -105,7 +136,7 @@ export function endMovedRun({ sessions }: Viewer, session: OpenSession, process:
 }
 
 function movedRun(state: Worklog, process: ProcessIdentity, to: string): WorklogLine[] {
-  return hasRun(state, process) ? [worklogKind.line('run_ended', { process, reason: `moved to ${to}` })] : [];
+  return hasRun(state, process) ? [worklogKind.line('run_ended', { process, reason: `${MOVED}${to}` })] : [];
 }
 
 /**

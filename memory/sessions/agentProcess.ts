@@ -1,15 +1,16 @@
 /** Finds the agent's process: the one whose shell runs a command. */
-import { programNamed, programOfProcess } from '../../src/agents/programs.js';
+import type { ProgramFolders } from '../../src/agents/agentProgram.js';
+import { isSupervisor, programNamed, programOfProcess } from '../../src/agents/programs.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
 import { valueIn } from '../../src/host/marks.js';
 import { systemProcessTable } from '../../src/host/processes.js';
 import { readArguments, readEnvironment } from '../../src/host/procfs.js';
 import type { BoundConversation } from './bindings.js';
+import { publishedAgent } from './published.js';
 import { conversationIn, type Surroundings } from './surroundings.js';
 
 const MOST_ANCESTORS = 10;
-/** As Codex (0.169) names it in its command line. */
-const SERVER = 'app-server';
+
 /** @returns the processes above the caller, the nearest first, at most ten */
 function ancestorsOf({ process }: Surroundings): ProcessIdentity[] {
   const table = systemProcessTable();
@@ -32,21 +33,23 @@ export function agentProcessOf(
   surroundings: Surroundings,
   isBound: (process: ProcessIdentity) => boolean,
 ): ProcessIdentity | null {
-  const ancestors = ancestorsOf(surroundings);
+  const ancestors = ancestorsOf(surroundings).filter(({ pid }) => !isSupervisor(readArguments(pid)));
   const named = Number(surroundings.variables.CLAUDE_PID);
   return (
     ancestors.find(isBound) ??
     ancestors.find(({ pid }) => pid === named) ??
-    ancestors.find(({ pid }) => programOfProcess(readArguments(pid)) !== null) ??
+    ancestors.find((process) => isAgent(process, surroundings.variables, surroundings.process)) ??
     null
   );
 }
 
 /**
- * Codex works for all its windows in one server. Such a process belongs to no conversation, and the sessions of several end with it.
+ * A program may change the words of its process, so what it publishes counts first.
+ * @param here the identity of a process of this host
+ * @returns whether it is an agent's
  */
-export function isServer(words: readonly string[]): boolean {
-  return words.includes(SERVER);
+export function isAgent(process: ProcessIdentity, folders: ProgramFolders, here: ProcessIdentity): boolean {
+  return publishedAgent(folders, process, here) !== null || programOfProcess(readArguments(process.pid)) !== null;
 }
 
 /**
@@ -58,6 +61,18 @@ export function hasScreen({ variables }: Surroundings, agent: ProcessIdentity | 
   if (variables.CLAUDE_CODE_ENTRYPOINT === 'sdk-cli') return false;
   const words = agent === null ? [] : readArguments(agent.pid);
   return programNamed(programOfProcess(words))?.isHeadless(words) !== true;
+}
+
+/**
+ * @param agent the program. Null if it is unknown
+ * @returns whether it may have been told to keep no transcript
+ */
+export function isUnrecorded(agent: ProcessIdentity | null): boolean {
+  if (agent === null) return false;
+  const words = readArguments(agent.pid);
+  const environment = readEnvironment(agent.pid);
+  const variable = (name: string) => (typeof environment === 'string' ? null : (valueIn(environment, name) ?? null));
+  return programNamed(programOfProcess(words))?.isUnrecorded(words, variable) ?? false;
 }
 
 /** @returns the conversation of the agent whose shell started the process; null if none did, or its environment cannot be read */

@@ -18,11 +18,11 @@ import { pathInWorkspace, type Workspace, workspaceOf } from '../workspaces/work
 import { agentProcessOf } from './agentProcess.js';
 import { Bindings, type BoundConversation } from './bindings.js';
 import { Lifecycle, mayHold } from './lifecycle.js';
+import { openIn } from './openHere.js';
 import { hiddenFrom, isBridges, requireVisible } from './ownMemory.js';
 import { type OpenSession, Sessions } from './sessions.js';
 import { conversationIn, originOf, type Surroundings } from './surroundings.js';
 import { UnclearError } from './unclear.js';
-import { unfinishedIn } from './unfinished.js';
 
 export interface MemoryOptions {
   readonly surroundings: Surroundings;
@@ -169,7 +169,7 @@ export class Memory {
   }
 
   #unclear(): UsageError {
-    const here = unfinishedIn(this, this.workspace);
+    const here = openIn(this, this.workspace);
     const begin = 'begin one with `watchkeeper track init "TASK"`';
     const missing = `no session holds ${this.workspace.root}`;
     if (here.length === 0) return new UsageError(`${missing}; ${begin}, or name one with --session`);

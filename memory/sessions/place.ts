@@ -4,8 +4,7 @@
  */
 import { renameSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { errorCode } from '../../src/errno.js';
-import { UnreachableError } from '../../src/errors.js';
+import { errorCode, UnreachableError } from '../../src/errors.js';
 import { syncFolderSync } from '../../src/files/durableFile.js';
 import { makePrivateFolderSync } from '../../src/files/privateFiles.js';
 import { describeStorageFault } from '../../src/files/storageFault.js';

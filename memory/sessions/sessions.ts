@@ -1,8 +1,7 @@
 /** The sessions of a memory: how one begins, and how it is found again. */
 import { mkdirSync } from 'node:fs';
 import { basename } from 'node:path';
-import { errorCode } from '../../src/errno.js';
-import { UnreachableError, UsageError } from '../../src/errors.js';
+import { errorCode, UnreachableError, UsageError } from '../../src/errors.js';
 import { requireOwnEntry } from '../../src/files/ownFile.js';
 import { PRIVATE_FOLDER } from '../../src/files/privateFiles.js';
 import { describeStorageFault } from '../../src/files/storageFault.js';

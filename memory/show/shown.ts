@@ -1,7 +1,7 @@
 /** All that is known of a session, as JSON, and as named lines for a page that has more to show than the memory. */
 import { oneLine } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
-import { CRASHED, SEEMS_STUCK } from '../condition/words.js';
+import { interruption, SEEMS_STUCK } from '../condition/words.js';
 import { sumOf } from '../fold/state.js';
 import type { LogCounts } from '../logs/reader.js';
 import { settledCounts } from '../logs/settledCounts.js';
@@ -64,9 +64,10 @@ export function shownLines(shown: Omit<Shown, 'value'>): string[] {
 /** @returns a name and lines for each thing that is known; none for what is not */
 export function memoryLines({ look, tree }: Shown): (readonly [name: string, ...lines: string[]])[] {
   const { log, fold, condition } = look;
-  const { agent, step } = condition;
+  const { step } = condition;
+  const interrupted = interruption(condition);
   const texts: Readonly<Record<string, readonly string[]>> = {
-    crash: agent === 'crashed' ? [CRASHED] : [],
+    crash: interrupted === null ? [] : [interrupted],
     step: step === null ? [] : [stepWords(step)],
     steps: stepsOf(look).map(stepLine),
     files: namedFiles(look, changedFiles(look)),

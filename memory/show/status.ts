@@ -2,7 +2,7 @@
 import { counted } from '../../src/counted.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { HOUR, isoTime, MINUTE } from '../../src/time.js';
-import { agentClause, damageLines } from '../condition/words.js';
+import { agentClause, damageLines, stateWords } from '../condition/words.js';
 import { progressOf, sumOf, unsettledOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { Look, WholeCondition } from '../look/look.js';
@@ -31,11 +31,10 @@ export function leftLine({ pid, command }: LeftProcess): string {
 
 /** @returns its axes in one line */
 export function axesLine({ log, last, condition, now }: Look): string {
-  const { lifecycle, end } = condition;
-  const left = end === null ? '' : unsettledWords([...log.steps.values()]);
-  const ending = end === null ? '' : `, ${end}${left === '' ? '' : ` (${left})`}`;
+  const left = condition.end === null ? '' : unsettledWords([...log.steps.values()]);
+  const ending = left === '' ? '' : ` (${left})`;
   const activity = last === null ? 'none' : `${ago(now - last)} (${isoTime(last)})`;
-  return `${lifecycle}${ending}; ${freshnessWords(condition)}; ${agentClause(condition)}; last activity ${activity}`;
+  return `${stateWords(condition)}${ending}; ${freshnessWords(condition)}; ${agentClause(condition)}; last activity ${activity}`;
 }
 
 /** @returns a line on what a watcher has noticed; none if its agent is not stuck */
@@ -94,7 +93,7 @@ function freshnessWords({ freshness, session_state: word }: WholeCondition): str
 
 /** The agent's work, in numbers. */
 function observedLines({ files, errors, tokens, agents, more }: Observed): string[] {
-  const changed = [...files.values()].filter(({ change }) => change !== 'read').length;
+  const changed = [...files.values()].filter(({ change, rewound }) => change !== 'read' && rewound !== true).length;
   const failed = errors.length + (more.errors ?? 0);
   const { input, output } = sumOf(tokens);
   const count = agents.list().length;

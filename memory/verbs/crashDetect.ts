@@ -1,28 +1,53 @@
 import { oneLine } from '../../src/log/visibleText.js';
-import { crashesHere, crashLines, crashOf, elsewhereLines } from '../brief/crashReport.js';
-import { unfinishedIn } from '../sessions/unfinished.js';
+import { type CrashReport, crashLines, crashOf, elsewhereLines } from '../brief/crashReport.js';
+import { INTERRUPTED } from '../condition/words.js';
+import { weighedHere } from '../look/unfinished.js';
+import { ago } from '../show/status.js';
 import { type Outcome, verb } from './verb.js';
+
+/** Beyond these, only the number is told: a reader takes the heaviest first. */
+const MOST_REPORTED = 20;
+/** The others get a line each. */
+const MOST_IN_FULL = 5;
 
 export const crashDetect = verb({
   name: 'crash-detect',
-  summary: 'sessions here, or the one of --session, whose agent died, and\nwhat to do; exit 1 if there is one',
+  summary:
+    'sessions here, or the one of --session, whose agent died or was\ncut off, and what to do; exit 1 if there is one',
   fields: {},
   async run(memory, { session }): Promise<Outcome> {
     const named = session === undefined ? null : memory.which(session);
-    const here = named === null ? unfinishedIn(memory, memory.workspace) : [];
-    const crashes = named === null ? await crashesHere(memory, here) : [{ report: await crashOf(memory, named) }];
-    const reports = crashes.flatMap(({ report }) => report ?? []);
-    const elsewhere = (named === null ? here : [named]).flatMap(({ id, log: { state } }) =>
+    const here = await weighedHere(memory, memory.workspace);
+    const found = named === null ? here.gone.filter(({ isInterrupted }) => isInterrupted) : [named];
+    const reports: CrashReport[] = [];
+    for (const { id } of found.slice(0, MOST_REPORTED)) {
+      const session = named ?? memory.look(id);
+      const report = session === null ? null : await crashOf(memory, session);
+      if (report !== null) reports.push(report);
+    }
+    const elsewhere = (named === null ? here.elsewhere : [named]).flatMap(({ id, log: { state } }) =>
       elsewhereLines(state, memory.surroundings.process, oneLine).map((line) => `${id}: ${line}`),
     );
-    const now = memory.clock.now();
     const none = named === null ? 'no crashed session here' : `session ${named.id} has not crashed`;
-    const lines = reports.flatMap((report, index) => [...(index === 0 ? [] : ['']), ...crashLines(report, now)]);
+    const rest = found.length > MOST_REPORTED ? [`… and ${found.length - MOST_REPORTED} more`] : [];
     const verdict = memory.leftOut.length > 0 ? 'partial' : reports.length > 0 ? 'found' : undefined;
     return {
-      lines: [...(lines.length === 0 ? [none] : lines), ...elsewhere],
+      lines: [...(reports.length === 0 ? [none] : linesOf(reports, memory.clock.now())), ...rest, ...elsewhere],
       value: reports,
       ...(verdict !== undefined && { verdict }),
     };
   },
 });
+
+function linesOf(reports: readonly CrashReport[], now: number): string[] {
+  const full = reports.slice(0, MOST_IN_FULL);
+  const short = reports.slice(MOST_IN_FULL);
+  return [
+    ...full.flatMap((report, index) => [...(index === 0 ? [] : ['']), ...crashLines(report, now)]),
+    ...(short.length === 0 ? [] : ['']),
+    ...short.map(({ session_id, kind, last_activity, purpose }) => {
+      const when = last_activity === null ? '' : ` ${ago(now - last_activity)}`;
+      return oneLine(`${session_id} ${INTERRUPTED[kind]}${when}: ${purpose}`);
+    }),
+  ];
+}

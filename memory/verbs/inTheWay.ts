@@ -6,28 +6,27 @@ import type { Resuming } from '../brief/resuming.js';
 import { runWords } from '../fold/runs.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
-import { isUnreportedCrash, type UnfinishedSession } from '../sessions/unfinished.js';
 import type { Caller } from '../sessions/views.js';
 import { heldLines, WAYS_AROUND } from '../show/status.js';
 
 type Here = Resuming & Pick<Memory, 'claims' | 'look' | 'which'>;
 
-/** @returns the session that holds the directory, and those whose crash here was reported neither to the caller nor to another agent */
+/** @returns the session that holds the directory, and those that crashed here and of which no agent was told */
 export async function inTheWay(memory: Here, holder: OpenSession | null): Promise<OpenSession[]> {
   // An agent whose hook has begun its session got the report then.
   if (hasSession(memory)) return holder === null ? [] : [holder];
-  return allHere(memory, holder, isUnreportedCrash);
+  return allHere(memory, holder, ({ log }) => log.state.told === null);
 }
 
 /** @returns the session that holds the directory, and those that crashed here */
 export async function allHere(
   memory: Here,
   holder: OpenSession | null,
-  matches: (crashed: UnfinishedSession) => boolean = () => true,
+  matches: (crashed: OpenSession) => boolean = () => true,
 ): Promise<OpenSession[]> {
   const crashes = await crashesHere(memory);
-  const meant = crashes.filter(({ session }) => session.id !== holder?.id && matches(session));
-  return [...(holder === null ? [] : [holder]), ...meant.map(({ session }) => memory.which(session.id))];
+  const others = crashes.filter(({ id }) => id !== holder?.id).map(({ id }) => memory.which(id));
+  return [...(holder === null ? [] : [holder]), ...others.filter(matches)];
 }
 
 /**
@@ -35,7 +34,7 @@ export async function allHere(
  * @throws UsageError if there are several
  */
 export async function onlyCrashed(memory: Here): Promise<OpenSession | null> {
-  const ids = (await crashesHere(memory)).map(({ session }) => session.id);
+  const ids = (await crashesHere(memory)).map(({ id }) => id);
   if (ids.length > 1)
     throw new UsageError(`${ids.length} sessions crashed here; name one with --session: ${ids.join(', ')}`);
   return ids[0] === undefined ? null : memory.which(ids[0]);

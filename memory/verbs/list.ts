@@ -1,27 +1,32 @@
-import { agentWord, stateWords } from '../condition/words.js';
+import { counted } from '../../src/counted.js';
+import { agentWord, stateCell } from '../condition/words.js';
 import { type ListedSession, listSessions, rowValue } from '../look/list.js';
 import { directoryWord } from '../show/rowWords.js';
 import { ago } from '../show/status.js';
 import { flag } from './fields.js';
 import { type Outcome, verb } from './verb.js';
 
+/** A person reads no more of them. */
+const MOST_SHOWN = 20;
+
 export const list = verb({
   name: 'list',
   summary: 'unfinished sessions; --here: of this directory, --all: ended ones, too,\n--archived: those in the archive',
   fields: { here: flag('[--here]'), all: flag('[--all|--archived]'), archived: flag('') },
-  async run(memory, { here, all, archived }, { judge }): Promise<Outcome> {
+  async run(memory, { here, all, archived }, { judge, isProgram }): Promise<Outcome> {
     // Several sessions may be of one directory whose log cannot be read.
     const unreadable = new Set<string>();
     const which = archived ? 'archived' : all ? 'all' : 'unfinished';
-    const sessions = await listSessions(memory, {
-      ...{ here, which, judge },
+    const list = await listSessions(memory, {
+      ...{ here, which, judge, ...(!isProgram && { most: MOST_SHOWN }) },
       onUnreadable: ({ message }) => unreadable.add(message),
     });
+    const { rows: sessions, more, resting } = list;
     const now = memory.clock.now();
     const { redact } = memory.stamp;
     const rows = sessions.map((session) => [
       session.session_id,
-      stateWords(session.condition),
+      stateCell(session.condition),
       agentWord(session.condition),
       progressWords(session),
       lastWords(session, now),
@@ -30,9 +35,14 @@ export const list = verb({
     ]);
     const places = here ? [] : ['DIRECTORY'];
     const head = ['SESSION', 'STATE', 'AGENT', 'STEPS', 'LAST ACTIVITY', ...places, 'PURPOSE'];
-    const none = unreadable.size === 0 ? 'no sessions' : 'no session that can be read';
+    const left = [
+      ...(more > 0 ? [`… and ${more} more: --json has them all`] : []),
+      ...(resting === 0 ? [] : [`${counted(resting, 'more session')} ${resting === 1 ? 'rests' : 'rest'}: --all`]),
+    ];
+    const nothing = which === 'unfinished' ? 'nothing is unfinished' : 'no sessions';
+    const none = unreadable.size > 0 ? 'no session that can be read' : resting > 0 ? nothing : 'no sessions';
     return {
-      lines: rows.length === 0 ? none : { head, rows: rows.map((row) => row.map(redact)) },
+      lines: rows.length === 0 ? [none, ...left] : { head, rows: rows.map((row) => row.map(redact)), below: left },
       value: sessions.map(rowValue),
       asides: [...unreadable],
       ...(unreadable.size > 0 && { verdict: 'partial' }),

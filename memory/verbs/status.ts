@@ -1,5 +1,5 @@
 import { isoTime } from '../../src/time.js';
-import { DOING, OVER } from '../condition/words.js';
+import { doingWords, OVER } from '../condition/words.js';
 import { settledCounts } from '../logs/settledCounts.js';
 import { computedOf, type Look, lookAt } from '../look/look.js';
 import { changeLines } from '../show/changes.js';
@@ -33,7 +33,7 @@ export const status = verb({
     const lines = [
       ...statusLines(look),
       ...(lost === null ? [] : [`${IS_GONE}: ${lost}`]),
-      ...(doing === null ? [] : [`attention: ${DOING[doing]}`]),
+      ...(doing === null ? [] : [`attention: ${doingWords(doing, condition.wait)}`]),
       ...waits.map(({ kind, since: from }) => `waiting, since ${isoTime(from)} (${ago(now - from)}): ${kind}`),
       ...log.notices.map(({ sentence, at }) => `notice, ${ago(now - at)}: ${sentence}${stuck === null ? OVER : ''}`),
       ...(excused_until === null ? [] : [`silence is excused until ${isoTime(excused_until)}`]),
@@ -55,8 +55,10 @@ export const status = verb({
   },
 });
 
-/** Those that were declared, and those that the transcript shows. */
-function waitsOf({ log, fold }: Look): { readonly kind: string; readonly since: number }[] {
+/** Those that were declared, and those that the transcript shows; else the one that the program publishes. */
+function waitsOf({ log, fold, condition: { wait } }: Look): { readonly kind: string; readonly since: number }[] {
+  // It is the dialog that a hook reported, or the transcript shows, too.
+  if (wait !== null) return [{ kind: wait.waiting_for ?? 'dialog', since: wait.since }];
   const declared = [...log.waits.values()].map(({ kind, since }) => ({ kind, since }));
   return [...declared, ...[...(fold?.waits ?? [])].map(([kind, since]) => ({ kind, since }))];
 }

@@ -24,6 +24,8 @@ export type FollowUp =
 export interface Table {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
+  /** Lines that follow the table. */
+  readonly below?: readonly string[];
 }
 
 export interface Outcome {
@@ -49,6 +51,8 @@ export interface Door {
   startDetached(args: readonly string[]): void;
   /** For a verb that serves until it is stopped. @returns a signal that aborts then */
   untilStopped(): AbortSignal;
+  /** Whether the caller is a program: it gets everything, and no words. A person gets what can be read. */
+  readonly isProgram: boolean;
   /** Judges an agent's work, as the watchdog does. */
   readonly judge: Judge;
   /** Shows a line at once. */

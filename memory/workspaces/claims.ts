@@ -8,7 +8,7 @@ import type { Stamp } from '../logs/line.js';
 import { Log } from '../logs/log.js';
 import { withLog } from '../logs/scoped.js';
 import type { Priority } from '../words.js';
-import { type WorkspaceEvents, type WorkspaceState, workspaceKind } from './log.js';
+import { type LeftSession, type WorkspaceEvents, type WorkspaceState, workspaceKind } from './log.js';
 import type { Workspace } from './workspace.js';
 
 /** Each look releases a claim that was left behind; in the meantime another session may claim, end and be killed. */
@@ -38,9 +38,7 @@ export class Claims {
 
   /** @returns the workspace of a session whose own log does not say it; null if no log that can be read names it */
   entered(sessionId: string): Workspace | null {
-    const folder = dirname(this.#places.workspaceLog(''));
-    const ids = (existsSync(folder) ? readdirSync(folder) : []).map((name) => basename(name, '.jsonl'));
-    const id = ids.find((each) => {
+    const id = this.#ids().find((each) => {
       try {
         return this.#read(each)?.sessions.has(sessionId);
       } catch (error) {
@@ -57,7 +55,13 @@ export class Claims {
     // It does not change while the caller has it.
     return state === null
       ? null
-      : { ...state, sessions: new Set(state.sessions), notes: [...state.notes], reports: [...state.reports] };
+      : {
+          ...state,
+          sessions: new Set(state.sessions),
+          notes: [...state.notes],
+          reports: [...state.reports],
+          left: new Map(state.left),
+        };
   }
 
   /**
@@ -95,6 +99,31 @@ export class Claims {
     this.#write(workspace, (log) => log.write(({ reports }) => (reports.includes(sentence) ? [] : [line]), stamp));
   }
 
+  /**
+   * @param only the ids of some workspaces. Null for all
+   * @param onUnreadable is called for each log that cannot be read
+   * @returns how sessions were left, by their id
+   */
+  left(only: readonly string[] | null, onUnreadable: (error: UnreachableError) => void): Map<string, LeftSession> {
+    const all = new Map<string, LeftSession>();
+    for (const id of only ?? this.#ids()) {
+      try {
+        for (const [session, left] of this.#read(id)?.left ?? []) all.set(session, left);
+      } catch (error) {
+        if (!(error instanceof UnreachableError)) throw error;
+        onUnreadable(error);
+      }
+    }
+    return all;
+  }
+
+  /** Notes how sessions were left. May be lost: then they are looked at again. */
+  leave(workspace: Workspace, found: ReadonlyMap<string, LeftSession>): void {
+    const lines = [...found].map(([session_id, left]) => workspaceKind.line('left', { session_id, ...left }));
+    const stamp = { ...this.#stamp, origin: 'watchkeeper' } as const;
+    this.#write(workspace, (log) => log.write(() => lines, stamp, { isFact: true, isDurable: false }));
+  }
+
   /** @returns why the session cannot have the workspace; null if it holds it now */
   claim(workspace: Workspace, sessionId: string): Refusal | null {
     this.enter(workspace, sessionId);
@@ -122,6 +151,11 @@ export class Claims {
         this.#stamp,
       ),
     );
+  }
+
+  #ids(): string[] {
+    const folder = dirname(this.#places.workspaceLog(''));
+    return (existsSync(folder) ? readdirSync(folder) : []).map((name) => basename(name, '.jsonl'));
   }
 
   #read(id: string): WorkspaceState | null {

@@ -22,6 +22,22 @@ export interface WorkspaceState {
   readonly notes: WorkspaceNote[];
   /** Sentences on its sessions, for the next one that begins there. */
   readonly reports: string[];
+  /** By session, how it was left by its last agent, or person. */
+  readonly left: Map<string, LeftSession>;
+}
+
+/** How a session was found when no agent worked on it, so that it need not be read again while its worklog stays as it is. */
+export interface LeftSession {
+  /** What is unfinished in it, in a word of `memory/condition/weight.ts`. Null if it has ended. */
+  readonly weight: string | null;
+  /** Whether its agent crashed or was cut off. */
+  readonly interrupted: boolean;
+  /** Bytes of its worklog. */
+  readonly at: number;
+  /** UTC epoch milliseconds. Null if there was none. */
+  readonly last_activity: number | null;
+  /** Of the host that looked. */
+  readonly boot_id: string;
 }
 
 /** The fields of each event. */
@@ -33,11 +49,20 @@ export interface WorkspaceEvents {
   readonly released: { readonly claim: string };
   readonly told: { readonly session_id: string; readonly sentence: string };
   readonly note: { readonly text: string; readonly priority: Priority };
+  readonly left: { readonly session_id: string } & LeftSession;
 }
 
 export const workspaceKind: LogKind<WorkspaceState, WorkspaceEvents> = {
   name: 'workspace',
-  begin: () => ({ root: null, kind: 'folder', sessions: new Set(), holder: null, notes: [], reports: [] }),
+  begin: () => ({
+    root: null,
+    kind: 'folder',
+    sessions: new Set(),
+    holder: null,
+    notes: [],
+    reports: [],
+    left: new Map(),
+  }),
   apply,
   line: lineMaker<WorkspaceEvents>(),
 };
@@ -64,6 +89,8 @@ function apply(state: WorkspaceState, line: Line): Refusal | null {
       return sessionId === null ? malformed(line, 'session_id') : keepReport(state, line);
     case 'note':
       return keepNote(state, line);
+    case 'left':
+      return sessionId === null ? malformed(line, 'session_id') : leave(state, sessionId, line);
     default:
       return null;
   }
@@ -80,6 +107,15 @@ function keepReport({ reports }: WorkspaceState, line: Line): Refusal | null {
   const sentence = textOf(line.sentence);
   if (sentence === null) return malformed(line, 'sentence');
   if (!reports.includes(sentence)) addTo(reports, sentence, { more: {}, name: 'told' });
+  return null;
+}
+
+function leave({ left }: WorkspaceState, sessionId: string, line: Line): Refusal | null {
+  const { weight, interrupted, at, last_activity, boot_id } = line;
+  if (weight !== null && typeof weight !== 'string') return malformed(line, 'weight');
+  if (typeof at !== 'number' || typeof boot_id !== 'string') return malformed(line, 'at');
+  const last = typeof last_activity === 'number' ? last_activity : null;
+  left.set(sessionId, { weight, interrupted: interrupted === true, at, last_activity: last, boot_id });
   return null;
 }
 

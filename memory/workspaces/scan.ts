@@ -1,7 +1,6 @@
 /** The changes in a session's workspace since the last scan. */
 import { join, relative, sep } from 'node:path';
-import { errorCode } from '../../src/errno.js';
-import { UnreachableError, UsageError } from '../../src/errors.js';
+import { errorCode, UnreachableError, UsageError } from '../../src/errors.js';
 import { readOwnFileSync } from '../../src/files/ownFile.js';
 import { seenEntry } from '../../src/files/seenFile.js';
 import { describeStorageFault } from '../../src/files/storageFault.js';

@@ -16,8 +16,7 @@ import type { Store } from '../../src/jobs/store.js';
 import { parseObject } from '../../src/json.js';
 import type { Logger } from '../../src/log/logger.js';
 import type { HeldLease, Leases } from '../../src/redis/leases.js';
-import { Rounds } from '../../src/rounds.js';
-import type { Service } from '../../src/service.js';
+import { RepeatedService } from '../../src/rounds.js';
 import type { Clock } from '../../src/time.js';
 import { Unchanged } from '../../src/unchanged.js';
 import type { EventLog } from '../events/notice.js';
@@ -26,7 +25,6 @@ import { type WatchdogLease, watchdogLeaseName } from './watchdogLease.js';
 const LOOKS_PER_LEASE = 3;
 
 export interface ActedFoldersOptions {
-  /** For the folder of this process. */
   readonly own: WatchdogLease;
   readonly leases: Leases;
   readonly clock: Clock;
@@ -35,21 +33,16 @@ export interface ActedFoldersOptions {
   readonly logsFolder: string;
   readonly watchdogLeaseMs: number;
   readonly runLeaseMs: number;
-  /** @returns the folders of the runs that are known to be active */
   runFolders(): ReadonlySet<string>;
   openIncidents(): Promise<readonly Incident[]>;
   /** Called when the set of folders that are acted for has changed. */
   onChange(): void;
 }
 
-/** The folders that this watchdog acts on, and its leases for them. */
 export interface Acting {
   /** @param logsId of an incident or a run; records of older versions have none, and any watchdog acts on those */
   actsFor(logsId: string | undefined): boolean;
-  /**
-   * @returns the checks for a commit of this watchdog: one per lease that it acts under
-   * @throws FencedError if it does not act
-   */
+  /** One check per lease that it acts under, for a commit. @throws FencedError if it does not act */
   guard(): Guard;
 }
 
@@ -62,7 +55,7 @@ export interface ActingContext {
   readonly folders: Acting;
 }
 
-export class ActedFolders implements Service, Acting {
+export class ActedFolders extends RepeatedService implements Acting {
   readonly name = 'lost hosts';
   readonly #options: ActedFoldersOptions;
   readonly #owner: string;
@@ -71,15 +64,12 @@ export class ActedFolders implements Service, Acting {
   readonly #unheld: Unchanged;
   /** Folders of the incidents found by the last full check. */
   #incidentFolders: ReadonlySet<string> = new Set();
-  readonly #rounds: Rounds;
 
   constructor(options: ActedFoldersOptions) {
+    super(options.clock, Math.min(options.watchdogLeaseMs, options.runLeaseMs) / LOOKS_PER_LEASE, 'with a pause');
     this.#options = options;
     this.#unheld = new Unchanged(options.clock, options.runLeaseMs);
     this.#owner = JSON.stringify({ ...options.here, id: ulid(options.clock), stands_in: true });
-    const everyMs = Math.min(options.watchdogLeaseMs, options.runLeaseMs) / LOOKS_PER_LEASE;
-    const again = (err: unknown) => options.logger.warn({ err }, 'lost hosts will be checked for again');
-    this.#rounds = new Rounds(options.clock, () => this.runOnce().catch(again), everyMs);
   }
 
   actsFor(logsId: string | undefined): boolean {
@@ -96,12 +86,13 @@ export class ActedFolders implements Service, Acting {
     this.#incidentFolders = foldersOf(incidents);
   }
 
-  async start(): Promise<void> {
-    this.#rounds.start('with a pause');
+  protected override round(): Promise<unknown> {
+    const again = (err: unknown) => this.#options.logger.warn({ err }, 'lost hosts will be checked for again');
+    return this.runOnce().catch(again);
   }
 
-  async stop(): Promise<void> {
-    await this.#rounds.stop();
+  override async stop(): Promise<void> {
+    await super.stop();
     for (const logsId of [...this.#adopted.keys()]) await this.#giveBack(logsId).catch(() => undefined);
   }
 

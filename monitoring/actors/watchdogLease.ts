@@ -30,7 +30,6 @@ export interface WatchdogLeaseOptions
   /** Whether this is a standby, which gives way to a bridge. */
   readonly standsBy: boolean;
   readonly gaps: GapsOfHolder;
-  /** Called when this process starts to act. */
   readonly onActing: () => void;
 }
 

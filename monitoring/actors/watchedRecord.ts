@@ -44,10 +44,7 @@ export class RecordKeeper {
   }
 }
 
-/**
- * Whether the processes that own runs are alive, checked once for each during one look, because each check reads `/proc` or
- * connects to a socket.
- */
+/** Asks whether a run's owner lives once during one look: each check reads `/proc` or connects to a socket. */
 export class OwnersAlive {
   readonly #here: ProcessIdentity;
   readonly #logsFolder: string;
@@ -58,7 +55,6 @@ export class OwnersAlive {
     this.#logsFolder = logsFolder;
   }
 
-  /** Checks the owner of each of these runs. */
   async ask(sessions: readonly WatchedRecord[]): Promise<void> {
     const owners = new Set<ProcessIdentity>();
     for (const { run } of sessions) if (run !== null) owners.add(run.owner);

@@ -25,7 +25,6 @@ export interface RepeatFacts {
   readonly rule: IncidentRule;
   /** Jobs: a revival that fails like its first attempt is no repetition. */
   readonly today: number;
-  /** Jobs in the seven days before. */
   readonly week_before: number;
   /** How many of these eight days had one. */
   readonly days: number;
@@ -35,12 +34,10 @@ export interface RepeatFacts {
 export interface WeekFacts {
   readonly jobs: number;
   readonly needed_a_person: number;
-  /** When the last one was noticed; null if there was none. */
   readonly last_at: string | null;
 }
 
 export interface IssueFacts {
-  /** Null if the address has no number. */
   readonly number: number | null;
   readonly url: string;
   readonly project: string;
@@ -72,7 +69,6 @@ export interface NoticeFacts {
   readonly at: string;
 }
 
-/** The facts of a day, from the events. */
 export interface Day {
   readonly date: string;
   /** Lines of that day. */
@@ -91,7 +87,6 @@ export interface Day {
 /** The day for programs; they rely on this shape. */
 export interface DayFacts extends Omit<Day, 'jobs'> {
   readonly jobs: readonly JobFacts[];
-  /** When a watchdog watched on this day. */
   readonly watch: WatchFacts;
 }
 
@@ -102,9 +97,7 @@ export interface OpenDay {
   readonly begin: number;
   /** The first instant after the day, epoch milliseconds. */
   readonly end: number;
-  /** The stories of all incidents that the day may be about. */
   readonly stories: Map<string, IncidentStory>;
-  /** The incidents with a line of that day. */
   readonly today: Set<string>;
   /** Lines of that day. */
   events: number;
@@ -132,10 +125,7 @@ export function factsForPrograms(day: Day, watch: WatchFacts): DayFacts {
   return { ...day, jobs: day.jobs.map(jobFacts), watch };
 }
 
-/**
- * An incident that hit many sessions at once, or one of a waiting session, is not trouble of the one session that it names; nor
- * is a chat that refuses.
- */
+/** An incident of many sessions, or of a waiting one, is not trouble of the one that it names; nor is a refusing chat. */
 function isOfJob(story: IncidentStory): boolean {
   const { session_id, event } = story.last;
   return session_id !== null && !NO_JOBS.includes(event) && !isNotice(story);
@@ -190,7 +180,6 @@ function issuesOf(jobs: readonly Job[]): IssueFacts[] {
   );
 }
 
-/** @returns the number of the issue at this address; null if it has none */
 export function issueNumber(url: string): number | null {
   const number = /\/issues\/(\d{1,9})(?:\.md)?$/.exec(url)?.[1];
   return number === undefined ? null : Number(number);

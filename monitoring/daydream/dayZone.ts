@@ -39,12 +39,10 @@ export class DayZone {
     return from;
   }
 
-  /** @returns the first instant of the next day */
   endOf(date: string): number {
     return this.beginOf(isoTime(midnightInUtc(date) + DAY).slice(0, 10));
   }
 
-  /** @returns the day before the day */
   dayBefore(date: string): string {
     return this.dayOf(this.beginOf(date) - 1);
   }

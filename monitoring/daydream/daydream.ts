@@ -6,8 +6,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { counted } from '../../src/counted.js';
-import { nullIfAbsent } from '../../src/errno.js';
-import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
+import { describeError, nullIfAbsent, UnreachableError, UsageError } from '../../src/errors.js';
 import { replaceBelowLogs } from '../../src/files/durableFile.js';
 import { describeFileTrouble } from '../../src/files/plainFile.js';
 import type { Clock } from '../../src/time.js';
@@ -41,16 +40,11 @@ export interface Daydreamed {
 
 export class DailyReview {
   readonly #livePath: string;
-  /** Folder of the pages. */
   readonly folder: string;
-  /** The time zone of the days. */
   readonly zone: DayZone;
   readonly clock: Clock;
 
-  /**
-   * @param livePath of `critical_events.jsonl`
-   * @param folder of the pages, for example `logs/daydream`
-   */
+  /** @param livePath of `critical_events.jsonl` @param folder of the pages */
   constructor(livePath: string, folder: string, zone: DayZone, clock: Clock) {
     this.#livePath = livePath;
     this.folder = folder;
@@ -58,12 +52,7 @@ export class DailyReview {
     this.clock = clock;
   }
 
-  /**
-   * @param date only this day, as `2026-02-05`; null for every day with something new, yesterday, and the days without a page
-   *   between the last page and yesterday
-   * @throws UsageError if the date is invalid, or has not begun yet
-   * @throws UnreachableError if a review cannot be written: nothing is acknowledged then
-   */
+  /** @param date null for every day that needs a page @throws UsageError; UnreachableError: nothing is acknowledged then */
   async write(date: string | null = null): Promise<Daydreamed> {
     if (date !== null) requireBegunDay(date, this.clock.now(), this.zone);
     const reader = new EventReader(this.#livePath);
@@ -134,12 +123,7 @@ function requireBegunDay(date: string, now: number, zone: DayZone): void {
  * @param date stops before the first event of another day, so that nothing is acknowledged without a page; null for all days
  * @returns the days of the new events, and the last of these events; null if there are none
  */
-async function daysWithNews(
-  reader: EventReader,
-  known: Place | null,
-  date: string | null,
-  zone: DayZone,
-): Promise<{ days: Set<string>; place: Place | null }> {
+async function daysWithNews(reader: EventReader, known: Place | null, date: string | null, zone: DayZone) {
   const days = new Set<string>();
   let place: Place | null = null;
   for await (const read of reader.read(known)) {

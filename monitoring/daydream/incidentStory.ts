@@ -39,11 +39,7 @@ const FINDING = z
   .catch({ evidence: [] });
 const FINDINGS = z.array(FINDING).catch([]);
 
-/**
- * @param story null before the first line
- * @param at the event's instant, epoch milliseconds
- * @returns the story with this line added
- */
+/** @param story null before the first line @param at the event's instant, epoch milliseconds */
 export function withEvent(story: IncidentStory | null, event: CriticalEvent, at: number): IncidentStory {
   const { details, action_taken: action, rule } = event;
   const findings = FINDINGS.parse(details?.findings);

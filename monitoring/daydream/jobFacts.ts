@@ -69,10 +69,7 @@ export function jobsOf(stories: readonly IncidentStory[]): Job[] {
   return grouped(inOrder, jobIdOf).map(jobOf);
 }
 
-/**
- * An incident stays open until its issue is filed, which an unreachable GitHub may put off for days. A job whose chat was notified
- * of the failure is over before that, and no issue shows it to a reader.
- */
+/** A job whose chat was notified is over, even if an unreachable GitHub keeps its incident open for days. */
 function jobOf(stories: readonly [IncidentStory, ...IncidentStory[]]): Job {
   const [first] = stories;
   const story = stories.at(-1) ?? first;
@@ -112,7 +109,6 @@ function endOf({ event, details }: CriticalEvent, revived: boolean): JobEnd {
   return outcome === 'revival_failed' ? 'failed_again' : 'closed';
 }
 
-/** @returns whether the job's end leaves something to do */
 export function needsAPerson({ end }: JobFacts): boolean {
   return end === 'failed_again' || end === 'not_revived';
 }
@@ -127,10 +123,7 @@ export function byFault(job: Job): Job[] {
   });
 }
 
-/**
- * Two hundred jobs are a dozen troubles, and a page has room for a dozen.
- * @returns those with most jobs that need a person first, then those that still last, then the largest
- */
+/** @returns those with most jobs that need a person first, then those that still last, then the largest */
 export function troublesAmong(jobs: readonly Job[]): Trouble[] {
   const needing = (trouble: Trouble) => trouble.filter(needsAPerson).length;
   const open = (trouble: Trouble) => trouble.filter(({ end }) => end === 'open').length;

@@ -13,7 +13,6 @@ export class ManyDays {
   readonly #zone: DayZone;
   /** The stories so far, for days that have not begun yet. */
   readonly #before = new Map<string, IncidentStory>();
-  /** How many of the days have begun. */
   #begun = 0;
   /** The instant of the earliest event, epoch milliseconds. */
   #first = Number.POSITIVE_INFINITY;
@@ -69,10 +68,7 @@ export class ManyDays {
   }
 }
 
-/**
- * Adds the event to the story of its incident.
- * @param begin of the day that the stories are for, epoch milliseconds: incidents that ended long before it are forgotten
- */
+/** @param begin of the day, epoch milliseconds: incidents that ended long before it are forgotten */
 export function addTo(stories: Map<string, IncidentStory>, event: CriticalEvent, at: number, begin: number): void {
   const story = withEvent(stories.get(event.incident_id) ?? null, event, at);
   if (isForgotten(story, begin)) stories.delete(event.incident_id);

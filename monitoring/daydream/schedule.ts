@@ -30,10 +30,7 @@ export class DaydreamSchedule implements Service {
   readonly #rounds: Rounds;
   #retryAt = Number.NEGATIVE_INFINITY;
 
-  /**
-   * @param cron a pattern in the local time of the review's zone
-   * @param lease whether this process's watchdog is the acting one
-   */
+  /** @param cron in the review's zone @param lease whether this process's watchdog is the acting one */
   constructor(cron: string, review: DailyReview, lease: { readonly isActing: boolean }, logger: Logger) {
     this.#review = review;
     this.#lease = lease;
@@ -54,10 +51,7 @@ export class DaydreamSchedule implements Service {
     await this.#rounds.stop();
   }
 
-  /**
-   * Writes the review if a scheduled time has come that no process has handled. Never throws: a failure is logged and retried in
-   * ten minutes, and nothing is acknowledged until then.
-   */
+  /** Never throws: a failure is logged and retried in ten minutes, and nothing is acknowledged until then. */
   async runIfDue(): Promise<void> {
     const { clock } = this.#review;
     const due = this.#lastTime();

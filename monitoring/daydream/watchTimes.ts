@@ -1,18 +1,13 @@
-/**
- * When a watchdog acted for this logs folder. Events cannot show it: a day without a watchdog has none, and neither has a quiet
- * one.
- */
+/** When a watchdog acted for this logs folder: a day without a watchdog has no events, and neither has a quiet one. */
 import { join } from 'node:path';
 import * as z from 'zod';
-import { nullIfAbsent } from '../../src/errno.js';
-import { describeError } from '../../src/errors.js';
+import { describeError, nullIfAbsent } from '../../src/errors.js';
 import { replaceBelowLogs } from '../../src/files/durableFile.js';
 import { readPlainFile } from '../../src/files/plainFile.js';
 import { parseJson } from '../../src/json.js';
 import type { Logger } from '../../src/log/logger.js';
 import { SaidOnce } from '../../src/log/saidOnce.js';
-import { Rounds } from '../../src/rounds.js';
-import type { Service } from '../../src/service.js';
+import { RepeatedService } from '../../src/rounds.js';
 import { type Clock, isoTime, MINUTE } from '../../src/time.js';
 
 /** A shorter pause is ignored: a restart is no gap in the watch. */
@@ -32,7 +27,6 @@ interface WatchTime {
   readonly until: number;
 }
 
-/** The record of the watch. */
 export interface Watched {
   /** In the order of their notes. */
   readonly times: readonly WatchTime[];
@@ -42,11 +36,9 @@ export interface Watched {
   readonly knownFrom: number | null;
 }
 
-/** A review's facts about the watch itself. */
 export interface WatchFacts {
   /** `unknown`: the record was damaged, or events show that the product was running but the record has nothing for that day. */
   readonly state: 'always' | 'partly' | 'never' | 'unknown';
-  /** When it was watched, on this day. */
   readonly times: readonly { readonly from: string; readonly until: string }[];
 }
 
@@ -54,40 +46,32 @@ const UNKNOWN_WATCH: WatchFacts = { state: 'unknown', times: [] };
 /** For a record that is damaged, or cannot be read. */
 export const NOTHING_KNOWN: Watched = { times: [], knownFrom: Number.POSITIVE_INFINITY };
 
-/**
- * @returns the record in the folder of the reviews: no times if it is missing or damaged
- * @throws the file system's error, and NotPlainError: it is not known what is recorded
- */
+/** @returns no times if the record is missing or damaged @throws the file system's error, NotPlainError */
 export async function readWatched(reviewsFolder: string): Promise<Watched> {
   const text = await readPlainFile(recordPath(reviewsFolder), LONGEST_BYTES).catch(nullIfAbsent);
   return text === null ? { times: [], knownFrom: null } : parse(text);
 }
 
 /** Notes once a minute that this process watches, while it has the acting watchdog. One process acts at a time. */
-export class WatchRecord implements Service {
+export class WatchRecord extends RepeatedService {
   readonly name = 'record of the watch';
   readonly #reviewsFolder: string;
   readonly #clock: Clock;
   readonly #lease: { readonly isActing: boolean };
   readonly #troubles: SaidOnce;
-  readonly #rounds: Rounds;
 
   /** @param lease whether this process's watchdog is the acting one */
   constructor(reviewsFolder: string, clock: Clock, lease: { readonly isActing: boolean }, logger: Logger) {
+    super(clock, MINUTE);
     this.#reviewsFolder = reviewsFolder;
     this.#clock = clock;
     this.#lease = lease;
     this.#troubles = new SaidOnce(logger);
-    this.#rounds = new Rounds(clock, () => this.runOnce(), MINUTE);
   }
 
-  async start(): Promise<void> {
-    this.#rounds.start();
-  }
-
-  async stop(): Promise<void> {
-    if (!this.#rounds.isRunning) return;
-    await this.#rounds.stop();
+  override async stop(): Promise<void> {
+    if (!this.isRunning) return;
+    await super.stop();
     await this.runOnce();
   }
 
@@ -122,11 +106,7 @@ function parse(text: string): Watched {
   return { times, knownFrom: data.known_from === undefined ? null : Date.parse(data.known_from) };
 }
 
-/**
- * @param begin of the day, epoch milliseconds
- * @param end of the day, or of the part of it that has passed
- * @param hasEvents whether the product wrote any event on that day
- */
+/** @param end of the day, or of its past part, epoch milliseconds @param hasEvents of the product, on that day */
 export function watchFacts({ times, knownFrom }: Watched, begin: number, end: number, hasEvents: boolean): WatchFacts {
   if (knownFrom !== null && begin < knownFrom) return UNKNOWN_WATCH;
   const found = times

@@ -1,7 +1,4 @@
-/**
- * The words of a review's facts: labels and numbers, and other people's text as people and language models may read it: short,
- * fenced, without effect.
- */
+/** The words of a review's facts: labels and numbers, and other people's text as models may read it: short and fenced. */
 import { redactShapes } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
 import { describeDuration } from '../../src/time.js';
@@ -21,7 +18,6 @@ const ADDRESS = /^(?:https?|file):\/\/[\w.~:/?&=%@+,;-]{1,400}$/;
 /** Older versions logged whole minutes, which mean nothing for a threshold of seconds. */
 const NO_MINUTES = /_for_0_minutes$/;
 
-/** @returns the parts that are not empty, in one line */
 export function joined(parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join(' · ');
 }
@@ -53,7 +49,6 @@ export function shortDay(date: string): string {
   return isDate(date) ? dayWords(date, { day: 'numeric', month: 'short' }) : date;
 }
 
-/** @returns the day in the form of the format */
 export function dayWords(date: string, format: Intl.DateTimeFormatOptions): string {
   return new Intl.DateTimeFormat('en-GB', { ...format, timeZone: 'UTC' }).format(new Date(`${date}T00:00:00.000Z`));
 }
@@ -109,11 +104,7 @@ export function exact(text: string): string {
   return code(shorten(redactShapes(text), LONGEST_ID).replaceAll('|', ' '));
 }
 
-/**
- * @param texts each becomes some lines of a fenced block
- * @param indent before each line, so that the block stays in its list item
- * @returns the lines of the block; none if there is no text
- */
+/** @returns the texts as a fenced block, indented to stay in its list item; none if there is no text */
 export function quoted(texts: readonly string[], indent: string): string[] {
   const lines = texts
     .flatMap((text) => shorten(redactShapes(text), LONGEST_QUOTE).split('\n'))

@@ -10,8 +10,15 @@
  */
 import { type FileHandle, lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { errorCode, nullIfAbsent } from '../../src/errno.js';
-import { ConflictError, describeError, UnreachableError, UsageError, WatchkeeperError } from '../../src/errors.js';
+import {
+  ConflictError,
+  describeError,
+  errorCode,
+  nullIfAbsent,
+  UnreachableError,
+  UsageError,
+  WatchkeeperError,
+} from '../../src/errors.js';
 import { syncFolder } from '../../src/files/durableFile.js';
 import { ulid } from '../../src/ids.js';
 import { type ArchivingOptions, copyBytes, findBeginning } from './beginning.js';
@@ -20,7 +27,6 @@ import { LiveFile } from './liveFile.js';
 import { archiveFolderOf, PREPARED_MARK } from './pieces.js';
 
 export interface Archived {
-  /** How many events were moved. */
   readonly events: number;
   /** Path of the archived file; null if nothing was moved. */
   readonly path: string | null;
@@ -32,11 +38,7 @@ export interface Archived {
 const MOST_TRIES = 5;
 const TO_THE_END = Number.POSITIVE_INFINITY;
 
-/**
- * @param livePath of `critical_events.jsonl`
- * @throws UsageError if a consumer's cursor does not belong to this log, or the live file is a link
- * @throws UnreachableError if a file cannot be written: nothing is lost then
- */
+/** @throws UsageError for a consumer's foreign cursor, or a link; UnreachableError if a file cannot be written: nothing is lost */
 export async function archiveEvents(livePath: string, options: ArchivingOptions): Promise<Archived> {
   const live = new LiveFile(livePath);
   try {
@@ -83,11 +85,7 @@ async function clearArchiveFolder(livePath: string): Promise<void> {
   for (const name of names) if (name.includes(PREPARED_MARK)) await rm(join(folder, name), { force: true });
 }
 
-/**
- * The rest of the live file takes its place.
- * @param offset where the rest begins, in bytes
- * @throws ConflictError if the replacement was cancelled, or another process was first
- */
+/** The file from `offset`, in bytes, takes its place. @throws ConflictError if it was cancelled, or another was first */
 async function replaceByRest(
   live: LiveFile,
   file: FileHandle,

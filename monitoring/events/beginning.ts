@@ -1,8 +1,7 @@
 /** The first part of archiving: finds the beginning of the live file that is to go, and copies it into the archive. */
 import { type FileHandle, link, open, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { errorCode } from '../../src/errno.js';
-import { ConflictError, UsageError } from '../../src/errors.js';
+import { ConflictError, errorCode, UsageError } from '../../src/errors.js';
 import { syncFolder } from '../../src/files/durableFile.js';
 import { linesFrom } from '../../src/files/lines.js';
 import { makePrivateFolder } from '../../src/files/privateFiles.js';
@@ -24,7 +23,6 @@ export interface ArchivingOptions {
   readonly before: number;
   /** Whether age alone decides if there is no consumer; otherwise nothing is moved then. */
   readonly needsNoConsumer?: boolean;
-  /** Called and awaited after each step. */
   readonly onStep?: (step: ArchivingStep) => unknown;
 }
 
@@ -38,10 +36,7 @@ export interface Beginning {
 
 const CHUNK_BYTES = 256 * 1024;
 
-/**
- * @param file the live file, open for reading
- * @throws ConflictError if another process archives at the same time
- */
+/** @param file the live one @throws ConflictError if another process archives at the same time */
 export async function findBeginning(live: LiveFile, file: FileHandle, options: ArchivingOptions): Promise<Beginning> {
   const archived = await archivedFiles(live.path);
   const first = await firstEventId(file);
@@ -90,11 +85,7 @@ async function acknowledgedOffset(
 }
 
 /** Ends before the first event that is too young or not acknowledged, so that the archive stays in order. */
-async function oldBeginning(
-  file: FileHandle,
-  before: number,
-  acknowledged: number,
-): Promise<{ events: number; offset: number; unacknowledged: number; firstAt: number }> {
+async function oldBeginning(file: FileHandle, before: number, acknowledged: number) {
   const found = { events: 0, offset: 0, unacknowledged: 0, firstAt: 0 };
   for await (const { text, end, whole } of linesFrom(file, 0)) {
     const event = parseEvent(text);
@@ -137,13 +128,7 @@ async function copyBeginning(live: FileHandle, end: number, path: string, option
   await options.onStep?.('archived');
 }
 
-/**
- * Appends the bytes of one file to another that has no other writer.
- * @param from in bytes
- * @param to in bytes; infinity copies until the source has no more
- * @returns how far it came in the source
- * @throws the file system's error, and an error if the source ends before `to`
- */
+/** @param to in bytes; infinity copies until the source has no more @returns how far it came @throws the file system's error */
 export async function copyBytes(source: FileHandle, target: FileHandle, from: number, to: number): Promise<number> {
   const chunk = Buffer.alloc(CHUNK_BYTES);
   let position = from;

@@ -1,12 +1,8 @@
-/**
- * The readers of the critical events and how far each has acknowledged them: one small file per consumer, in `logs/consumers/`.
- * Events that all of them have acknowledged may be archived.
- */
+/** How far each reader has acknowledged the critical events, in `logs/consumers/`. Events that all have acknowledged may be archived. */
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
-import { nullIfAbsent } from '../../src/errno.js';
-import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
+import { describeError, nullIfAbsent, UnreachableError, UsageError } from '../../src/errors.js';
 import { replaceBelowLogs } from '../../src/files/durableFile.js';
 import { readPlainFile } from '../../src/files/plainFile.js';
 import { type Clock, isoTime } from '../../src/time.js';
@@ -31,10 +27,7 @@ export class EventConsumers {
     return join(dirname(this.#livePath), 'consumers');
   }
 
-  /**
-   * @returns the consumer's place; null if it has acknowledged nothing yet
-   * @throws UsageError if its file is damaged
-   */
+  /** @returns null if it has acknowledged nothing yet @throws UsageError if its file is damaged */
   async acknowledged(name: string): Promise<Place | null> {
     const path = this.#path(name);
     try {
@@ -49,7 +42,6 @@ export class EventConsumers {
     }
   }
 
-  /** @returns every consumer with its place */
   async all(): Promise<Map<string, Place | null>> {
     const files = (await readdir(this.folder).catch(nullIfAbsent)) ?? [];
     const names = files.map((file) => file.replace(/\.json$/, '')).filter((name) => NAME.test(name));
@@ -58,13 +50,7 @@ export class EventConsumers {
     return places;
   }
 
-  /**
-   * Records that the consumer no longer needs anything up to the place. A consumer never goes back: a place before its present
-   * one changes nothing.
-   * @returns whether anything changed
-   * @throws UsageError if the place belongs to another log, or the name cannot be used
-   * @throws UnreachableError if it cannot be stored
-   */
+  /** Never goes back. @returns whether anything changed @throws UsageError for a foreign place; UnreachableError */
   async acknowledge(name: string, place: Place): Promise<boolean> {
     const path = this.#path(name);
     const before = await this.acknowledged(name).catch(() => null);

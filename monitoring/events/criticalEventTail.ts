@@ -1,7 +1,6 @@
 /** Reads critical events from a growing file, and remembers its position. */
 import type { FileHandle } from 'node:fs/promises';
-import { errorCode } from '../../src/errno.js';
-import { UnreachableError } from '../../src/errors.js';
+import { errorCode, UnreachableError } from '../../src/errors.js';
 import { linesFrom } from '../../src/files/lines.js';
 import { describeFileTrouble, openPlainFile } from '../../src/files/plainFile.js';
 import type { AgentName, CriticalEvent, ReachedStep } from '../../src/jobs/incidents.js';
@@ -46,10 +45,7 @@ export class Tail {
   }
 }
 
-/**
- * @returns the file of events, open for reading; null if there is none
- * @throws UnreachableError if the path is not a file: a pipe would make its reader wait for ever
- */
+/** @returns null if there is none @throws UnreachableError if it is not a file: a pipe would make its reader wait for ever */
 export async function openEvents(path: string): Promise<FileHandle | null> {
   try {
     return await openPlainFile(path);
@@ -62,10 +58,7 @@ export async function openEvents(path: string): Promise<FileHandle | null> {
   }
 }
 
-/**
- * @returns what `use` returns; null if there is no file
- * @throws UnreachableError as {@link openEvents}
- */
+/** @returns what `use` returns; null if there is no file @throws as {@link openEvents} */
 export async function withFile<T>(path: string, use: (file: FileHandle) => Promise<T>): Promise<T | null> {
   const file = await openEvents(path);
   if (file === null) return null;
@@ -79,10 +72,7 @@ export async function withFile<T>(path: string, use: (file: FileHandle) => Promi
 /** Null if there is no value, or if a line that others wrote holds something other than text. */
 const PLAIN_TEXTS = ['session_id', 'project_key', 'reason', 'rule', 'action_taken', 'github_issue'] as const;
 
-/**
- * Unknown events and fields of later versions pass; anything that is not an event does not. One strange field must not keep
- * readers from the events behind it, so it counts as absent.
- */
+/** Events and fields of later versions pass. One strange field counts as absent, so that the events behind it are read. */
 export function parseEvent(text: string): CriticalEvent | null {
   const event = parseRecord(text.replace(/^ +/, '')) as CriticalEvent | null;
   if (event === null || ![event.id, event.incident_id, event.event, event.timestamp].every(isText)) return null;

@@ -13,7 +13,6 @@ import { parseJson } from '../../src/json.js';
 
 /** The event that a reader has just passed, and its position at that time. */
 export interface Place {
-  /** The event's id. */
   readonly id: string;
   /** The id of the first event of its file: files that were made from each other share the bytes behind it. */
   readonly first: string | null;
@@ -36,11 +35,7 @@ export function formatCursor(place: Place | null): string {
   return `${PREFIX}${body}.${checksum(body)}`;
 }
 
-/**
- * @param text a cursor, an event's id, or {@link START}
- * @returns the place; null for the beginning
- * @throws UsageError for a damaged cursor
- */
+/** @param text a cursor, an event's id, or {@link START} @returns null for the beginning @throws UsageError */
 export function parseCursor(text: string): Place | null {
   if (text === START) return null;
   if (!text.startsWith(PREFIX)) return { id: text, first: null, end: 0 };

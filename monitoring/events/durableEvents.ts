@@ -11,8 +11,7 @@ import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import type { OwedEvents } from '../../src/jobs/owedEvents.js';
 import type { Logger } from '../../src/log/logger.js';
 import { type Redact, redactJsonLine } from '../../src/log/redact.js';
-import { Rounds } from '../../src/rounds.js';
-import type { Service } from '../../src/service.js';
+import { RepeatedService } from '../../src/rounds.js';
 import { type Clock, SECOND } from '../../src/time.js';
 import { parseEvent } from './criticalEventTail.js';
 import type { EventLog } from './notice.js';
@@ -28,26 +27,16 @@ export interface DurableEventsParts {
   readonly logger: Logger;
 }
 
-export class DurableEvents implements Service {
+export class DurableEvents extends RepeatedService {
   readonly name = 'critical events';
   readonly #parts: DurableEventsParts;
   #logsId: string | null = null;
   #turn: Promise<unknown> = Promise.resolve();
   #trouble: string | null = null;
-  readonly #rounds: Rounds;
 
   constructor(parts: DurableEventsParts) {
+    super(parts.clock, MAKE_UP_EVERY_MS);
     this.#parts = parts;
-    this.#rounds = new Rounds(parts.clock, () => this.runOnce(), MAKE_UP_EVERY_MS);
-  }
-
-  async start(): Promise<void> {
-    this.#rounds.start();
-  }
-
-  /** Pending lines stay in the store. */
-  async stop(): Promise<void> {
-    await this.#rounds.stop();
   }
 
   /** Why the file accepted no line at the last try; null if it did. */
@@ -55,19 +44,13 @@ export class DurableEvents implements Service {
     return this.#trouble;
   }
 
-  /**
-   * @returns how many lines wait for the file
-   * @throws ioredis' error if Redis is unreachable
-   */
+  /** @returns how many lines wait for the file @throws ioredis' error if Redis is unreachable */
   async owed(): Promise<number> {
     const id = this.#folderId();
     return id === null ? 0 : this.#parts.owed.count(id);
   }
 
-  /**
-   * Resolves when the line is on the disk, or kept in the store.
-   * @throws UnreachableError if both refuse it
-   */
+  /** Resolves when the line is on the disk, or kept in the store. @throws UnreachableError if both refuse it */
   logCriticalEvent(event: CriticalEvent): Promise<void> {
     return this.#inTurn(async () => {
       try {

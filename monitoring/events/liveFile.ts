@@ -14,8 +14,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { nullIfAbsent } from '../../src/errno.js';
-import { describeError, UnreachableError } from '../../src/errors.js';
+import { describeError, nullIfAbsent, UnreachableError } from '../../src/errors.js';
 import { SECOND, systemClock } from '../../src/time.js';
 
 /** Two small copies happen between announcement and replacement. A process that takes longer is stopped or dead. */
@@ -39,18 +38,13 @@ export class LiveFile {
     return `${this.path}.rest-${id}`;
   }
 
-  /**
-   * @param file open, written or read before the call
-   * @returns whether the path leads to this file, and no replacement in progress can miss its present content
-   * @throws UnreachableError if a replacement that does not finish cannot be cancelled
-   */
+  /** Whether the file is live, and no replacement can miss what it holds. @throws UnreachableError if one cannot be cancelled */
   async isInPlace(file: FileHandle): Promise<boolean> {
     await this.#untilNothingIsAnnounced();
     // In this order: the second check sees a replacement that came between the two.
     return this.leadsTo(file);
   }
 
-  /** @returns whether the path leads to this open file */
   async leadsTo(file: FileHandle): Promise<boolean> {
     const ours = await file.stat({ bigint: true });
     const there = await stat(this.path, { bigint: true }).catch(nullIfAbsent);

@@ -5,10 +5,7 @@ import type { Logger } from '../../src/log/logger.js';
 import { isoTime } from '../../src/time.js';
 
 export interface EventLog {
-  /**
-   * Resolves when the line is safe.
-   * @throws UnreachableError if it cannot be written
-   */
+  /** Resolves when the line is safe. @throws UnreachableError if it cannot be written */
   logCriticalEvent(event: CriticalEvent): Promise<void>;
 }
 
@@ -45,10 +42,7 @@ export function noticeEvent({ step, final = step !== 'detected', ...notice }: No
   };
 }
 
-/**
- * A full disk must not stop the recovery: the log gets the whole event instead.
- * @returns whether the event is written
- */
+/** A full disk must not stop the recovery: the log gets the event instead. @returns whether the event is written */
 export async function writeEvent(events: EventLog, logger: Logger, event: CriticalEvent): Promise<boolean> {
   try {
     await events.logCriticalEvent(event);

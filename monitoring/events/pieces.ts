@@ -1,10 +1,7 @@
-/**
- * The log of critical events as one sequence of files: the archived ones in order, then the live one. Each archived file is a
- * former beginning of the live one, byte for byte.
- */
+/** The critical events as one sequence of files: the archived ones, each a former beginning of the live one, then the live one. */
 import { type FileHandle, open, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { nullIfAbsent } from '../../src/errno.js';
+import { nullIfAbsent } from '../../src/errors.js';
 import { type AppendedLine, linesFrom } from '../../src/files/lines.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { openEvents, parseEvent, withFile } from './criticalEventTail.js';
@@ -14,7 +11,6 @@ export interface Piece {
   readonly path: string;
   /** The live file, which is held open; null for an archived one, which is never replaced. */
   readonly live: FileHandle | null;
-  /** The id of its first event; null if it holds none. */
   readonly first: string | null;
 }
 
@@ -23,22 +19,16 @@ const CHUNK_BYTES = 64 * 1024;
 /** Part of the name of a copy in progress. */
 export const PREPARED_MARK = '.prepared-';
 
-/** @returns `{logs}/archive` */
 export function archiveFolderOf(livePath: string): string {
   return join(dirname(livePath), 'archive');
 }
 
-/**
- * @param sequence its place in the sequence, from 1
- * @param day of its first event, as `2026-02-05`
- * @returns the path of an archived file
- */
+/** @param sequence from 1 @param day of its first event, as `2026-02-05` */
 export function archivePath(livePath: string, sequence: number, day: string): string {
   const number = String(sequence).padStart(SEQUENCE_DIGITS, '0');
   return join(archiveFolderOf(livePath), `${basename(livePath, '.jsonl')}-${number}-${day}.jsonl`);
 }
 
-/** @returns the archived files in their order */
 export async function archivedFiles(livePath: string): Promise<{ path: string; sequence: number }[]> {
   const folder = archiveFolderOf(livePath);
   const stem = `${basename(livePath, '.jsonl')}-`;
@@ -74,12 +64,7 @@ export async function openPieces(livePath: string): Promise<Piece[]> {
   }
 }
 
-/**
- * An archiving that did not finish leaves its copy as the newest archived file. The id alone is no proof: an event that was
- * written twice may be the first one of both files.
- * @param live open for reading; `first` is the id of its first event
- * @returns whether the live file begins with everything archived there
- */
+/** A killed archiving leaves a copy. Its first id is no proof: an event that was written twice may begin both files. */
 export async function isCopyOfBeginning(
   archived: { readonly path: string; readonly first: string | null },
   live: FileHandle,
@@ -109,7 +94,6 @@ export async function closePieces(pieces: readonly Piece[]): Promise<void> {
   for (const { live } of pieces) await live?.close();
 }
 
-/** @returns the lines of the piece from an offset on, in bytes */
 export async function* linesOf({ path, live }: Piece, offset: number): AsyncGenerator<AppendedLine> {
   if (live !== null) return yield* linesFrom(live, offset);
   const file = await open(path, 'r');

@@ -1,7 +1,4 @@
-/**
- * Reads critical events behind a cursor, each once and in order, through archived files and the live one, in constant memory.
- * It returns only lines that are final: see `liveFile.ts`.
- */
+/** Reads critical events behind a cursor, each once and in order, through all files. Only final lines: see `liveFile.ts`. */
 import { UsageError } from '../../src/errors.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { Newest } from '../../src/newest.js';
@@ -60,11 +57,7 @@ export class EventReader {
     for await (const batch of this.#batches(after, new Newest(REMEMBERED_IDS))) yield* batch;
   }
 
-  /**
-   * As {@link read}, then every further event as it is written, until the signal aborts. If the live file is moved away by
-   * hand, reading continues with its replacement, from the beginning.
-   * @returns batches, none of them empty
-   */
+  /** As {@link read}, then as they are written. A file that is moved by hand is followed by its replacement, from the beginning. */
   async *follow(after: From, signal: AbortSignal, clock: Clock = systemClock): AsyncGenerator<ReadEvent[]> {
     const recent: RecentIds = new Newest(REMEMBERED_IDS);
     let place: From = after;
@@ -88,10 +81,7 @@ export class EventReader {
     }
   }
 
-  /**
-   * @param places null is the beginning
-   * @returns where the places are now, null for one whose event does not exist; and how many files the sequence has
-   */
+  /** @returns where the places are now, null for one whose event does not exist; and how many files the sequence has */
   async locate(places: readonly (Place | null)[]): Promise<{ positions: (Position | null)[]; pieces: number }> {
     const pieces = await openPieces(this.#live.path);
     try {
@@ -103,10 +93,7 @@ export class EventReader {
     }
   }
 
-  /**
-   * @param since epoch milliseconds
-   * @returns where to begin so that no event from then on is left out: the archive is read only if necessary
-   */
+  /** The archive is read only if an event since then, epoch milliseconds, may be there. */
   async startFor(since: number): Promise<From> {
     const first = await withFile(this.#live.path, firstEvent);
     // Events of several processes are nearly in the order of their instants.
@@ -216,7 +203,6 @@ async function* batchesOf(piece: Piece, offset: number): AsyncGenerator<ReadEven
   if (batch.length > 0) yield batch;
 }
 
-/** @returns whether the id is new */
 function remember(recent: RecentIds, id: string): boolean {
   const isNew = !recent.has(id);
   if (isNew) recent.set(id, true);

@@ -1,7 +1,4 @@
-/**
- * A service that refuses requests, until a person changes something, such as an expired token: a critical event says so
- * once, and once more when it is over, whichever processes meet it.
- */
+/** A service that refuses until a person changes something: a critical event says so once, and once more when it is over. */
 import { describeError } from '../../src/errors.js';
 import type { CriticalEventName } from '../../src/jobs/incidents.js';
 import type { Trouble } from '../../src/jobs/troubles.js';
@@ -19,7 +16,6 @@ export interface TroubleWatchOptions {
   readonly logger: Logger;
 }
 
-/** A refusal to report. */
 export interface Refusal {
   readonly event: CriticalEventName;
   /** The critical event's reason; stable, without spaces. */

@@ -59,11 +59,7 @@ export function newIncident(clock: Clock, facts: IncidentFacts): Incident {
   };
 }
 
-/**
- * Further rules join the open incident as findings; none opens a second one. Anything found after the fork is about a run that
- * has ended.
- * @returns what changes; null if every rule is known already, or it is too late to join the incident
- */
+/** Anything found after the fork is about an ended run. @returns null if every rule is known, or it is too late to join */
 export function joiningFindings(
   incident: Incident,
   findings: readonly Finding[],

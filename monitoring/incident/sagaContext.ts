@@ -22,7 +22,6 @@ export type Progress = 'look' | { readonly waitUntil: number | null };
 
 /** Facts about all sessions that this watchdog judges. */
 export interface ManySessions {
-  /** @returns how many are active */
   active(): number;
   /** @returns how many healthy sessions would be silent within so many milliseconds if they showed no further activity */
   soonSilent(withinMs: number): Promise<number>;
@@ -41,10 +40,7 @@ export interface SagaContext extends ActingContext {
   keptBack(session: AgentSession): string | null;
   /** @returns the proof that no process of the session's run is left, if this process can obtain it by itself */
   proveDead(session: AgentSession): Promise<DeathProof | null>;
-  /**
-   * Use it only to store the end at once, as with `endOnDisk` in `monitoring/rounds/answeredLocally.ts`.
-   * @returns the end that this process's disk knows of but the store does not; null if there is none
-   */
+  /** @returns the end that this process's disk knows of but the store does not, to be stored at once; null if there is none */
   endOnDisk(session: AgentSession): Promise<KnownEnd | null>;
   /** Changes nothing. @returns whether a journal that this process can read has an answer of the session */
   isAnsweredInJournal(session: AgentSession): Promise<boolean>;
@@ -67,11 +63,7 @@ export class RefusedError extends UnreachableError {}
 export interface Reporter {
   /** Files or joins the issue. Idempotent per incident; never throws for a sink's answer. */
   report(incident: Incident, session: AgentSession | null): Promise<IncidentReport>;
-  /**
-   * Notes on the issue how the incident ended, or how far it got. Idempotent.
-   * @throws UnreachableError if a retry may help, RefusedError if only after a person has changed something; UsageError if it
-   * will not
-   */
+  /** How it ended, or how far it got. Idempotent. @throws UnreachableError if a retry may help, else RefusedError, UsageError */
   noteOutcome(incident: Incident): Promise<void>;
 }
 

@@ -5,10 +5,7 @@ import type { Clock } from '../../src/time.js';
 
 /** The checks of a judge before it trusts a clock. */
 export abstract class KnownGaps {
-  /**
-   * Checks the clocks first, so that a process that was away knows it before it judges anything.
-   * @returns the wall clock, UTC epoch milliseconds
-   */
+  /** Checks the clocks first: a process that was away knows it before it judges. @returns UTC epoch milliseconds */
   abstract now(): number;
 
   /** @returns the gaps after which every clock of the run restarts; if null, those that concern no particular run */

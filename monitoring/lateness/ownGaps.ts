@@ -13,7 +13,6 @@ const MOST_REMEMBERED = 50;
 export interface OwnGapsOptions {
   readonly clock: Clock;
   readonly counters: HostCounters;
-  /** This process. */
   readonly here: ProcessIdentity;
   /** Lateness up to this excuses nothing, in milliseconds. */
   readonly boundMs: number;

@@ -14,7 +14,7 @@
 import type { Thresholds } from '../../src/config/rules.js';
 import type { HostCounters } from '../../src/host/counters.js';
 import type { GapCause, WatchdogGap } from '../../src/jobs/findings.js';
-import type { CriticalEvent } from '../../src/jobs/incidents.js';
+
 import { type Clock, describeDuration, isoTime, SECOND } from '../../src/time.js';
 import { noticeEvent } from '../events/notice.js';
 
@@ -83,11 +83,7 @@ export function latenessLimits({ thresholds, backlogMs, runLeaseMs }: AccusingSp
   return { boundMs, beatMs: boundMs / BEATS_PER_BOUND };
 }
 
-/**
- * @param before readings at the last beat; the next one was due `beatMs` later
- * @param after readings now
- * @returns null if nothing was late by more than the bound
- */
+/** @param before at the last beat; the next was due `beatMs` later @returns null if nothing was late beyond the bound */
 export function recogniseStandstill(before: Readings, after: Readings, limits: LatenessLimits): Standstill | null {
   const elapsed = elapsedBetween(before, after);
   const hostMs = elapsed.sinceBootMs ?? elapsed.monotonicMs;
@@ -117,10 +113,7 @@ function elapsedBetween(before: Readings, after: Readings): Readings {
 }
 
 /** @returns the event for the gap, flat, so that readers show every detail; and the gap as a sentence for operators */
-export function gapReport(
-  gap: WatchdogGap,
-  { elapsed, lateMs, setMs }: Standstill,
-): { event: CriticalEvent; sentence: string } {
+export function gapReport(gap: WatchdogGap, { elapsed, lateMs, setMs }: Standstill) {
   const details = {
     cause: gap.cause,
     gap_ms: Math.round(gap.until - gap.from),

@@ -42,14 +42,12 @@ export interface WatchdogGapsOptions {
   readonly events: EventLog;
   readonly store: Gaps;
   readonly logsFolder: string;
-  /** This process. */
   readonly here: ProcessIdentity;
   readonly limits: LatenessLimits;
   /** Called at once when a gap was recognised; must not throw. */
   onGap(): void;
 }
 
-/** The lease under which this process is the acting watchdog. */
 export interface ActingLease {
   readonly isActing: boolean;
   /** Nothing is done under it until it has been renewed. */

@@ -49,17 +49,11 @@ export interface AssessedSession extends Omit<Assessment, 'next_deadline'> {
 export interface AssessedPaths {
   /** One entry per journal, in the order of the paths, sorted by name within a folder. */
   readonly sessions: readonly AssessedSession[];
-  /**
-   * Sentences about files that were to be judged and could not be: one that cannot be read, and one that was named explicitly
-   * but holds no line of a journal. Their verdict is `unknown`.
-   */
+  /** Sentences about files that cannot be read, or were named and hold no line of a journal. Their verdict is `unknown`. */
   readonly troubles: readonly string[];
 }
 
-/**
- * @param paths files and folders
- * @throws UsageError for a path that does not exist or cannot be read, and for a folder without any journal
- */
+/** @throws UsageError for a path that cannot be read, and for a folder without any journal */
 export async function assessPaths(paths: readonly string[], options: AssessOptions): Promise<AssessedPaths> {
   const sessions: AssessedSession[] = [];
   const troubles: string[] = [];
@@ -95,7 +89,6 @@ export interface JournalFile {
 
 interface Judged {
   readonly assessment: Assessment;
-  /** The session's id in the lines; null if they have none. */
   readonly sessionId: string | null;
   readonly diagnostics: FollowDiagnostics;
   readonly replay?: NonNullable<AssessedSession['replay']>;
@@ -103,10 +96,7 @@ interface Judged {
   readonly isBlank: boolean;
 }
 
-/**
- * @param given a file, or a folder with journals anywhere below it
- * @throws UsageError for a path that does not exist or cannot be read, and for a folder without any journal
- */
+/** @throws UsageError for a path that cannot be read, and for a folder without any journal */
 export async function journalsAt(given: string): Promise<JournalFile[]> {
   const found: string[] = [];
   let path: string;
@@ -147,10 +137,7 @@ async function assess(journal: JournalFile, options: AssessOptions) {
   return { session, isBlank };
 }
 
-/**
- * Judges a journal or a transcript at one instant.
- * @param now UTC epoch milliseconds; null for the instant of the last event
- */
+/** @param now UTC epoch milliseconds; null for the instant of the last event */
 export async function judgeJournal(
   tail: JournalSource,
   { thresholds, now }: Pick<AssessOptions, 'thresholds' | 'now'>,

@@ -1,7 +1,4 @@
-/**
- * Judges a recorded journal as a watchdog would have, at every instant: at each line, and between lines at each deadline, the
- * only instants at which a rule can become true without a line.
- */
+/** Judges a journal as a watchdog would have: at each line, and at each deadline, when a rule can become true without a line. */
 import type { Rule, Thresholds } from '../../src/config/rules.js';
 import type { Finding } from '../../src/jobs/findings.js';
 import type { JournalRecord } from '../../src/journal/record.js';
@@ -28,12 +25,10 @@ const ORDERED_LINES = 65_536;
 
 /** The part of a recording that was seen so far. */
 interface Seen {
-  /** How many instants were judged. */
   judged: number;
   /** UTC epoch milliseconds; null for a journal without a usable line. */
   from: number | null;
   to: number | null;
-  /** The first session id in the lines; null if they have none. */
   sessionId: string | null;
   /** Whether it holds no line of a journal of any time. */
   isBlank: boolean;
@@ -46,7 +41,6 @@ interface Seen {
 export interface ReplayResult extends Readonly<Seen> {
   /** For each rule that ever became true, the finding at that instant, which is `since`. */
   readonly first: readonly Finding[];
-  /** The verdict at the last instant. */
   readonly last: Assessment;
 }
 
@@ -54,7 +48,6 @@ export interface ReplayResult extends Readonly<Seen> {
 export interface ReplayObserver {
   /** The lines of `now` are about to be folded. */
   before(state: TimelineState, now: number): void;
-  /** The instant was judged. */
   judged(state: TimelineState, judged: Judged, now: number): void;
 }
 

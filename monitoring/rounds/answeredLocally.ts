@@ -32,19 +32,11 @@ export interface DiskContext {
   /** This host's. */
   readonly bootId: string;
   readonly logger: Logger;
-  /**
-   * @param acceptedAt of its message, epoch ms: what was sent before belongs to another message, unless it names this instant
-   * @returns how the session's message ended according to its chat; null if nothing complete is known to be there
-   */
+  /** @param acceptedAt of its message, epoch ms: it names the message @returns null if nothing complete is known to be there */
   endInChat(sessionId: string, acceptedAt: number): Promise<OutboxEntry['kind'] | null>;
 }
 
-/**
- * The result goes into the store at once: asking a second time would take the answer for one that may already be in the chat.
- * @param session pending or active
- * @returns the end of its message, which must not be run again; null if the disk knows of none
- * @throws ioredis' error if Redis is unreachable
- */
+/** Store the result at once: a second question would take the answer for one in doubt. @throws ioredis' error */
 export async function endOnDisk(context: DiskContext, session: AgentSession): Promise<KnownEnd | null> {
   const { records, logsFolder, bootId, logger, endInChat } = context;
   const { session_id } = session;
@@ -64,12 +56,7 @@ export async function endOnDisk(context: DiskContext, session: AgentSession): Pr
   return { kind, text: TEXTS[kind], mayBeInChat: false };
 }
 
-/**
- * @param logsFolder whose journals are read; the journals of other hosts are elsewhere
- * @param session pending or active
- * @returns the answer in the journal of the session's last run; null if there is none
- * @throws ioredis' error if Redis is unreachable
- */
+/** @param session pending or active @returns null if its last run left no answer in these journals @throws ioredis' error */
 export async function answerInJournal(
   records: Records,
   logsFolder: string,

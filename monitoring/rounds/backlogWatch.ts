@@ -34,7 +34,6 @@ export interface BacklogContext extends WaitingHeadsContext, ActingContext {
 }
 
 export interface BacklogLook {
-  /** By session: the findings about the head that waits. */
   readonly findings: ReadonlyMap<string, readonly Finding[]>;
   /** When the next head could have waited for too long, UTC epoch milliseconds; null if none could. */
   readonly nextLook: number | null;
@@ -62,18 +61,12 @@ export class BacklogWatch {
     return this.#context.clock.now() + this.#context.backlogMs + 1;
   }
 
-  /**
-   * Something changed in a lane.
-   * @returns when that may have ended an incident, UTC epoch milliseconds; null if none is open
-   */
+  /** @returns when a change in a lane may have ended an incident, UTC epoch milliseconds; null if none is open */
   mayBeOverAt(): number | null {
     return this.#open > 0 ? this.#context.clock.now() + SECOND : null;
   }
 
-  /**
-   * @param act false only looks
-   * @param lanes of this host that are worth a look, if already known
-   */
+  /** @param act false only looks @param lanes of this host that are worth a look, if already known */
   async look(act: boolean, lanes?: readonly LaneView[]): Promise<BacklogLook> {
     const { store, gaps, folders, saga } = this.#context;
     const now = gaps.now();

@@ -9,8 +9,7 @@
 import { describeError } from '../../src/errors.js';
 import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
 import type { BridgeAbsence, Presence } from '../../src/jobs/presence.js';
-import { Rounds } from '../../src/rounds.js';
-import type { Service } from '../../src/service.js';
+import { RepeatedService } from '../../src/rounds.js';
 import { describeDuration, isoTime, SECOND } from '../../src/time.js';
 import { Unchanged } from '../../src/unchanged.js';
 import type { ActingContext } from '../actors/actedFolders.js';
@@ -29,34 +28,22 @@ export interface BridgeWatchOptions extends Omit<ActingContext, 'folders'> {
   readonly goneMs: number;
 }
 
-export class BridgeWatch implements Service {
+export class BridgeWatch extends RepeatedService {
   readonly name = 'watch over the bridge';
   readonly #options: BridgeWatchOptions;
   readonly #missing: Unchanged;
-  readonly #rounds: Rounds;
   #hasFailed = false;
   /** Reported and still lasting. Redis may forget it. */
   #reported: BridgeAbsence | null = null;
 
   constructor(options: BridgeWatchOptions) {
-    this.#options = options;
     const everyMs = Math.min(LOOK_AT_LEAST_EVERY_MS, options.goneMs / LOOKS_PER_LIMIT);
+    super(options.clock, everyMs);
+    this.#options = options;
     this.#missing = new Unchanged(options.clock, INTERVALS_UNSEEN * everyMs);
-    this.#rounds = new Rounds(options.clock, () => this.#look(), everyMs);
   }
 
-  async start(): Promise<void> {
-    this.#rounds.start();
-  }
-
-  async stop(): Promise<void> {
-    await this.#rounds.stop();
-  }
-
-  /**
-   * @returns the bridge that is alive; null if there is none
-   * @throws ioredis' error if Redis is unreachable
-   */
+  /** @returns the bridge that is alive; null if there is none @throws ioredis' error if Redis is unreachable */
   async living(): Promise<Presence | null> {
     const { store, here, homes } = this.#options;
     const own = this.#unlessDead(await store.presences.ofHost(here.host));
@@ -68,10 +55,7 @@ export class BridgeWatch implements Service {
     return null;
   }
 
-  /**
-   * Looks once and logs the event that follows.
-   * @throws ioredis' error if Redis is unreachable, UnreachableError if the event cannot be written
-   */
+  /** @throws ioredis' error if Redis is unreachable, UnreachableError if the event cannot be written */
   async runOnce(): Promise<void> {
     const { store, here, goneMs, clock } = this.#options;
     const isLiving = (await this.living()) !== null;
@@ -88,7 +72,7 @@ export class BridgeWatch implements Service {
     });
   }
 
-  async #look(): Promise<void> {
+  protected override async round(): Promise<void> {
     const { logger } = this.#options;
     try {
       await this.runOnce();

@@ -57,7 +57,6 @@ export class ExpiryRound {
     }
   }
 
-  /** @returns how many of each one round has removed or trimmed */
   async runOnce() {
     const { store, clock, folders, keptMs } = this.#context;
     const before = clock.now() - keptMs;

@@ -8,8 +8,7 @@
 import { lstat, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Retention } from '../../src/config/settings.js';
-import { nullIfAbsent } from '../../src/errno.js';
-import { describeError, FencedError } from '../../src/errors.js';
+import { describeError, FencedError, nullIfAbsent } from '../../src/errors.js';
 import { replaceDurably } from '../../src/files/durableFile.js';
 import { parseObject } from '../../src/json.js';
 import type { Logger } from '../../src/log/logger.js';
@@ -59,11 +58,7 @@ export class RetentionRound {
     }
   }
 
-  /**
-   * One round now.
-   * @returns how many of each were moved or removed, and a sentence for each part that failed; one part does not stop the others
-   * @throws FencedError if another watchdog acts
-   */
+  /** @returns how many of each went, and a sentence for each part that failed @throws FencedError if another watchdog acts */
   async runOnce() {
     await this.#context.requireActing();
     const troubles: string[] = [];

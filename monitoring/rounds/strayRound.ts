@@ -26,16 +26,12 @@ const TEXTS = { failed: FAILURE_PARAGRAPH, cancelled: CANCELLED_TEXT };
 export interface StrayContext extends ActingContext {
   readonly runLeaseMs: number;
   readonly unreadable: UnreadableRecords;
-  /** The path of `critical_events.jsonl`. */
   readonly eventsFile: string;
   readonly reporter: ForgottenReporter;
 }
 
 interface ForgottenReporter {
-  /**
-   * Says on the issue of an incident that its record is lost, and what became of its message. Idempotent.
-   * @throws WatchkeeperError, which says whether a retry may help
-   */
+  /** Says on the issue that the incident's record is lost, and what became of its message. Idempotent. @throws WatchkeeperError */
   noteForgotten(latest: CriticalEvent, end: 'answered' | 'cancelled' | 'unknown'): Promise<void>;
 }
 
@@ -61,7 +57,6 @@ export class StrayRound {
     }
   }
 
-  /** @returns the records that one round has ended */
   async runOnce(): Promise<Stray[]> {
     const { store, logger, runLeaseMs, folders } = this.#context;
     const mended: Stray[] = [];
@@ -118,10 +113,7 @@ class ForgottenIncidents {
     this.#tail = new Tail(context.eventsFile, WINDOW_BYTES);
   }
 
-  /**
-   * Writes the last line of each. Reads only lines appended since the last call.
-   * @throws ioredis' error; UnreachableError if the file cannot be read or written; FencedError
-   */
+  /** Reads only lines appended since the last call. @throws ioredis' error; UnreachableError for the file; FencedError */
   async end(): Promise<void> {
     const { events, restarted } = await this.#tail.next();
     if (restarted) {

@@ -47,11 +47,7 @@ export class UnreadableRecords {
     this.#context = context;
   }
 
-  /**
-   * @param sessionIds active ones that could not be read
-   * @param readable the active ones that could
-   * @param hasBrokenIncidents whether an open incident could not be read
-   */
+  /** @param readable the active ones that could be read */
   async setAside(sessionIds: readonly string[], readable: readonly WatchedRecord[], hasBrokenIncidents: boolean) {
     for (const id of sessionIds) await this.#setSessionAside(id, readable);
     if (!hasBrokenIncidents) return;
@@ -59,10 +55,7 @@ export class UnreadableRecords {
     for (const id of await redis.zrange(keys.openIncidents, '0', '-1')) await this.#setIncidentAside(id, readable);
   }
 
-  /**
-   * Sessions behind it in its lane wait until this is done.
-   * @param heads first in their lanes and unreadable: they may have no record at all
-   */
+  /** @param heads first in their lanes, whose others wait until this is done; they may have no record at all */
   async setWaitingAside(heads: readonly UnreadHead[]): Promise<void> {
     const { store } = this.#context;
     for (const { sessionId, lane } of heads) {

@@ -36,17 +36,8 @@ export interface WaitingGroup {
   readonly heads: WaitingHead[];
 }
 
-/**
- * @param now UTC epoch milliseconds
- * @param ownLanes those of this host that are worth a look, if already known
- * @returns the groups; when the next head could have waited for too long, UTC epoch milliseconds, null if none could; and the
- * heads whose records could not be read
- */
-export async function waitingGroups(
-  context: WaitingHeadsContext,
-  now: number,
-  ownLanes?: readonly LaneView[],
-): Promise<{ groups: WaitingGroup[]; deadline: number | null; unread: UnreadHead[] }> {
+/** @param ownLanes if already known @returns also when the next head could have waited for too long; null if none could */
+export async function waitingGroups(context: WaitingHeadsContext, now: number, ownLanes?: readonly LaneView[]) {
   const { store, here, backlogMs, rulesOf } = context;
   const groups = new Map<string, WaitingGroup>();
   const unreadHeads: UnreadHead[] = [];
@@ -74,10 +65,7 @@ export async function waitingGroups(
   return { groups: [...groups.values()], deadline, unread: unreadHeads };
 }
 
-async function headsOf(
-  { gaps, store }: WaitingHeadsContext,
-  worthALook: readonly LaneView[],
-): Promise<{ heads: WaitingHead[]; unread: UnreadHead[] }> {
+async function headsOf({ gaps, store }: WaitingHeadsContext, worthALook: readonly LaneView[]) {
   const notBefore = gaps.lastEnd(null);
   const lanes = new Map<string, LaneView>();
   for (const lane of worthALook) if (lane.head !== null) lanes.set(lane.head, lane);

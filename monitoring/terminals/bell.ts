@@ -1,7 +1,4 @@
-/**
- * Rings the terminal of an agent, so that the person who has left it looks there: the window is marked, or makes a sound, as they have
- * set it. Nothing is printed, because the agent draws its own screen.
- */
+/** Rings an agent's terminal for a person who has left it. Nothing is printed, because the agent draws its own screen. */
 import { closeSync, constants, fstatSync, openSync, readlinkSync, writeSync } from 'node:fs';
 import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
 
@@ -12,11 +9,7 @@ const TERMINAL = /^\/dev\/(?:pts\/\d+|tty\w*)$/;
 /** It becomes no process's controlling terminal, and a stopped one does not hold the caller up. */
 const FLAGS = constants.O_WRONLY | constants.O_NOCTTY | constants.O_NONBLOCK;
 
-/**
- * @param process of the agent; a process that only has its pid is not rung
- * @param here the identity of this process
- * @returns whether it rang: there is a terminal, of this user. Never throws
- */
+/** A process that only has the agent's pid is not rung. @returns whether there is a terminal, of this user. Never throws */
 export function ring(process: ProcessIdentity, here: ProcessIdentity): boolean {
   if (isProcessAlive(process, here) !== true) return false;
   const terminal = terminalOf(process.pid);

@@ -22,15 +22,11 @@ export function rulesIn(projects: Iterable<Project>, directory: string | null): 
   return project === null ? USUAL : { project: project.key, rules: project };
 }
 
-/** @returns whether the directory is one of the project's, or in one */
 export function isOfProject(project: Pick<Project, 'directory' | 'places'>, directory: string): boolean {
   return directoriesOf(project).some((own) => isWithin(own, directory));
 }
 
-/**
- * @param own a real path
- * @returns whether the directory is this one, or in it
- */
+/** @param own a real path */
 export function isWithin(own: string, directory: string): boolean {
   return isIn(own, realOf(directory));
 }

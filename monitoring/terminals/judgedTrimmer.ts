@@ -19,9 +19,12 @@ function withoutContent(event: JournalEvent): JournalEvent {
         tool_input: {},
         ...(isPolling(event.tool_name, event.tool_input) && { polling: true }),
       };
-    case 'post_tool_use':
-      return { ...event, tool_output_preview: '' };
+    case 'post_tool_use': {
+      const { said: _, ...result } = event;
+      return { ...result, tool_output_preview: '' };
+    }
     case 'user_prompt':
+    case 'order':
     case 'assistant_message': {
       const { text: _, ...words } = event;
       return words;

@@ -8,10 +8,7 @@ export interface LiveTerminal extends Pick<Condition, 'stuck'> {
   readonly directory: string | null;
 }
 
-/**
- * @param judged as of the last look. Null if there was none
- * @returns null unless an agent of the session is proven alive
- */
+/** @param judged as of the last look @returns null unless an agent of the session is proven alive */
 export function liveTerminal(
   memory: Viewer,
   { recorded, directory }: WatchedLog,

@@ -12,8 +12,7 @@ import { OwnGaps } from '../lateness/ownGaps.js';
 import { latenessLimits } from '../lateness/standstill.js';
 import { ring } from './bell.js';
 import { isReplaced, recordMonitor } from './monitorRecord.js';
-import { driveNotice } from './notices.js';
-import { closingText } from './noticeText.js';
+import { closingText, driveNotice } from './notices.js';
 import { judgeQuietly } from './quietSession.js';
 import { mayWork, type Sight, TerminalSession } from './terminalSession.js';
 import { WorkspaceActivity } from './workspaceActivity.js';
@@ -60,10 +59,7 @@ export class Monitor {
     this.#gaps = new OwnGaps({ clock, counters, here: memory.surroundings.process, boundMs });
   }
 
-  /**
-   * Checks until there is nothing to watch any more. If a check cannot read or write, the next one tries again.
-   * @throws UnreachableError if it cannot be recorded that this process monitors the session
-   */
+  /** A check that fails is tried again. @throws UnreachableError if it cannot be recorded that this process monitors */
   async run(signal: AbortSignal): Promise<MonitorEnd> {
     const { memory, sessionId, clock, intervalMs } = this.#options;
     this.#record();
@@ -104,11 +100,7 @@ export class Monitor {
     }
   }
 
-  /**
-   * Checks once, and notices or closes.
-   * @returns what was seen; null if the session is not active any more
-   * @throws UnreachableError if the session cannot be read or written
-   */
+  /** @returns null if the session is not active any more @throws UnreachableError if it cannot be read or written */
   async runOnce(): Promise<Sight | null> {
     const { memory, say } = this.#options;
     const now = this.#gaps.now();

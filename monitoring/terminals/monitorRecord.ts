@@ -50,10 +50,7 @@ export function recordMonitor(
   replaceInSession(places, sessionId, MONITOR_FILE, `${JSON.stringify({ v: VERSION, process, ...limits })}\n`);
 }
 
-/**
- * @returns whether another process than this one was recorded last: if two begin at once, only that one stays. Null if no process
- *   is recorded, or the file is damaged
- */
+/** If two begin at once, only the one that is recorded last stays. @returns null if none is recorded, or the file is damaged */
 export function isReplaced(memory: Monitored, sessionId: string): boolean | null {
   const found = recordedMonitor(memory, sessionId);
   return found === null ? null : !isSameProcess(found.process, memory.surroundings.process);

@@ -8,9 +8,9 @@ import { worklogKind } from '../../memory/fold/rules/kind.js';
 import type { Notice, Worklog } from '../../memory/fold/worklog.js';
 import type { Memory } from '../../memory/sessions/memory.js';
 import type { Finding } from '../../src/jobs/findings.js';
+import { inPlainWords } from '../incident/texts/chatTexts.js';
 import { ring } from './bell.js';
 import { judgedOf } from './judge.js';
-import { noticeText } from './noticeText.js';
 import { mayWork, type Sight } from './terminalSession.js';
 
 const BY_ITSELF = { by: 'watchkeeper' } as const;
@@ -38,10 +38,7 @@ export function driveNotice(
   return { notice, change: 'opened' };
 }
 
-/**
- * @returns the notice, if this call has written it; null if there is one already, or the session has ended
- * @throws UnreachableError if the worklog cannot be written
- */
+/** @returns null if there is one already, or the session has ended @throws UnreachableError if the worklog cannot be written */
 export function openNotice({ sessions }: Pick<Memory, 'sessions'>, sessionId: string, finding: Finding): Notice | null {
   const { rule, since } = finding;
   const line = worklogKind.line('notice', { rule, since, sentence: noticeText(finding, sessionId) });
@@ -52,10 +49,7 @@ export function openNotice({ sessions }: Pick<Memory, 'sessions'>, sessionId: st
   });
 }
 
-/**
- * @returns whether this call has closed it
- * @throws as {@link openNotice}
- */
+/** @returns whether this call has closed it @throws as {@link openNotice} */
 export function closeNotice({ sessions }: Pick<Memory, 'sessions'>, sessionId: string, { id }: Notice): boolean {
   const line = worklogKind.line('notice_closed', { notice: id });
   const lines = (state: Worklog) => (isOpen(state) && state.notices.some((open) => open.id === id) ? [line] : []);
@@ -65,4 +59,25 @@ export function closeNotice({ sessions }: Pick<Memory, 'sessions'>, sessionId: s
 
 function isOpen({ lifecycle, archived }: Worklog): boolean {
   return isOpenSession({ lifecycle, archived: archived !== null });
+}
+
+/** @param sessionId to name it in a command */
+export function noticeText(finding: Finding, sessionId: string): string {
+  return `${inPlainWords(finding)} ${adviceFor(finding, sessionId)}`;
+}
+
+/** @returns why a notice is closed: the session works again, or its agent is gone */
+export function closingText(sight: Sight): string {
+  const { id, runs } = sight;
+  if (mayWork(sight)) return `session ${id} goes on`;
+  if (runs.liveness === 'dead' && !runs.hasEnded)
+    return `the agent of session ${id} has died; to go on from its record: watchkeeper track resume ${id}`;
+  return `the agent of session ${id} has ended`;
+}
+
+function adviceFor({ rule }: Finding, sessionId: string): string {
+  const again = `stop it and go on from its record: watchkeeper track resume ${sessionId}`;
+  if (rule === 'silence')
+    return `If it only needs more time: watchkeeper track ping --for 30m --session ${sessionId}. Else interrupt it and ask for smaller steps, or ${again}`;
+  return `Interrupt it and ask for smaller steps or another way, or ${again}`;
 }

@@ -9,9 +9,9 @@ import { type LookOptions, mayWork, type Sight } from './terminalSession.js';
 
 /** @returns what was seen, judged; as it is if it can be judged by a transcript, or owes nothing */
 export function judgeQuietly(sight: Sight, { now, thresholds, gaps }: LookOptions): Sight {
-  const { assessment, lastActivity } = sight;
+  const { assessment, lastActivity, wait } = sight;
   const { isWaiting, ping } = sight.log.recorded;
-  if (assessment !== null || !mayWork(sight) || lastActivity === null || isWaiting) return sight;
+  if (assessment !== null || !mayWork(sight) || lastActivity === null || isWaiting || wait !== null) return sight;
   const countedFrom = Math.max(lastActivity, ...gaps.map(({ until }) => until).filter((until) => until <= now));
   const silentFrom = countedFrom + thresholds.silence_ms + 1;
   if (silentFrom > now) return { ...sight, nextLook: silentFrom };

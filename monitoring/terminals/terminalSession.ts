@@ -1,8 +1,6 @@
-/**
- * A session of a terminal as a watcher sees it: its worklog says who works on it, and the transcript of its present conversation is
- * followed and judged as the journal of a bridge's session is.
- */
+/** A terminal's session as a watcher sees it: who works on it is in its worklog, and its transcript is judged as a journal is. */
 import { mayBeAtWork, type Recorded } from '../../memory/condition/condition.js';
+import { type PublishedWait, publishedWait, unlessSilent } from '../../memory/condition/publishedWait.js';
 import { recordedOf } from '../../memory/condition/recorded.js';
 import { excusedUntil } from '../../memory/condition/stuck.js';
 import type { Ran, Runs } from '../../memory/fold/runs.js';
@@ -10,10 +8,10 @@ import type { Conversation, Notice, Worklog } from '../../memory/fold/worklog.js
 import { worklogIn } from '../../memory/home/places.js';
 import { transcriptOf } from '../../memory/observed/programFolders.js';
 import { WovenTranscript } from '../../memory/observed/wovenTranscript.js';
+import { publishedFiles } from '../../memory/sessions/published.js';
 import type { OpenSession } from '../../memory/sessions/sessions.js';
 import type { Viewer } from '../../memory/sessions/views.js';
 import type { Thresholds } from '../../src/config/rules.js';
-import { seenFile } from '../../src/files/seenFile.js';
 import type { Finding, WatchdogGap } from '../../src/jobs/findings.js';
 import { TranscriptFollower } from '../../src/transcripts/transcriptFollower.js';
 import { type Assessment, assessSessionHealth } from '../verdict/assessSessionHealth.js';
@@ -22,6 +20,7 @@ import { tailFor } from '../verdict/timeline/callTail.js';
 import { Timeline } from '../verdict/timeline/timeline.js';
 import { JournalFollower } from '../watch/journalFollower.js';
 import { judgedTrimmer } from './judgedTrimmer.js';
+import { hasChanged, type Seen, seen } from './seenAsRead.js';
 
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -38,6 +37,8 @@ export interface Sight {
   readonly id: string;
   readonly log: WatchedLog;
   readonly runs: Runs<Ran>;
+  /** The dialog that its program publishes. Null if it publishes none. */
+  readonly wait: PublishedWait | null;
   /** Null if nothing of its work can be seen. */
   readonly assessment: Assessment | null;
   /** Those that nothing excuses, in the rules' order of precedence. */
@@ -52,7 +53,6 @@ export interface Sight {
   readonly nextLook: number;
 }
 
-/** @returns whether its agent may be at work */
 export function mayWork({ log, runs }: Pick<Sight, 'log' | 'runs'>): boolean {
   return mayBeAtWork(log.recorded, runs);
 }
@@ -63,13 +63,6 @@ export interface LookOptions {
   readonly thresholds: Thresholds;
   /** When the watcher could see nothing. */
   readonly gaps: readonly WatchdogGap[];
-}
-
-/** A file as it was when it was read. */
-interface Seen {
-  readonly path: string;
-  readonly size: number | undefined;
-  readonly mtimeMs: number | undefined;
 }
 
 interface Followed {
@@ -87,7 +80,6 @@ export class TerminalSession {
   /** Its agent may be at work, and has no transcript yet: programs begin it with the first prompt. */
   #isAwaited = false;
   #seen: readonly Seen[] = [];
-  /** Rules that were broken at the last look. */
   #broken: readonly string[] = [];
   /** The last notice of something that was found here, too. */
   #foundNotice: string | null = null;
@@ -107,21 +99,13 @@ export class TerminalSession {
     return this.#isAwaited || this.#seen.length === 0 || this.#seen.some(hasChanged);
   }
 
-  /**
-   * Reads on, and judges.
-   * @returns null if there is no such session any more
-   * @throws UnreachableError if its worklog cannot be read
-   */
+  /** @returns null if there is no such session any more @throws UnreachableError if its worklog cannot be read */
   async look(options: LookOptions): Promise<Sight | null> {
     const log = this.readLog();
     return log === null ? null : this.#judge(log, options);
   }
 
-  /**
-   * A worklog is small, and read as a whole when it has changed.
-   * @returns null if there is no such session any more
-   * @throws as {@link look}
-   */
+  /** A worklog is small, and read as a whole when it has changed. @returns, @throws as {@link look} */
   readLog(): WatchedLog | null {
     const [worklog] = this.#seen;
     if (this.#log !== null && worklog !== undefined && !hasChanged(worklog)) return this.#log;
@@ -139,8 +123,12 @@ export class TerminalSession {
     const isAtWork = mayWork({ log, runs });
     const [notice = null] = recorded.notices;
     this.#follow(isAtWork ? log : null);
+    this.#noteFiles(runs);
     this.#isAwaited = isAtWork && log.conversation !== null && this.#followed === null;
-    const common = { id: this.id, log, runs };
+    const wait = isAtWork
+      ? publishedWait(this.#memory, { ...recorded, conversations: [log.conversation ?? []].flat() })
+      : null;
+    const common = { id: this.id, log, runs, wait };
     if (this.#followed === null) {
       const { last_activity: lastActivity } = recorded;
       const hasFound = this.#hasFound(notice, []);
@@ -149,7 +137,11 @@ export class TerminalSession {
     }
     const { assessment, ...activity } = await this.#assess(this.#followed, options);
     const hasFound = this.#hasFound(notice, assessment.findings);
-    return { ...common, ...activity, hasFound, assessment, ...excused(recorded, assessment, options.now) };
+    const { findings, nextLook } = excused(recorded, assessment, options.now);
+    return {
+      ...{ ...common, ...activity, hasFound, nextLook, findings: unlessSilent(findings, wait) },
+      assessment: wait === null ? assessment : { ...assessment, attention: 'waiting' },
+    };
   }
 
   /** The fault may have been found before its notice, and be over by now. */
@@ -176,8 +168,16 @@ export class TerminalSession {
     }
   }
 
-  async #assess({ transcript, woven, journal }: Followed, { now, thresholds, gaps }: LookOptions) {
-    this.#seen = [...this.#seen.slice(0, 1), seen(transcript)];
+  /** Before they are read: a line that is written meanwhile is news for the next look. */
+  #noteFiles({ present, mayWork: isGoing }: Runs<Ran>): void {
+    const { programs } = this.#memory;
+    const published =
+      !isGoing || present === null || programs === null ? [] : publishedFiles(programs, present.process);
+    const transcripts = this.#followed === null ? [] : [this.#followed.transcript];
+    this.#seen = [...this.#seen.slice(0, 1), ...[...transcripts, ...published].map(seen)];
+  }
+
+  async #assess({ woven, journal }: Followed, { now, thresholds, gaps }: LookOptions) {
     journal.remember(tailFor(thresholds));
     await journal.look(now);
     const { refused, newer_lines: newer } = journal.diagnostics;
@@ -210,11 +210,7 @@ function presentOf({ present, conversations }: Worklog): Conversation | null {
 }
 
 /** A ping excuses silence alone: it is no progress. */
-function excused(
-  recorded: Recorded,
-  { findings: found, next_deadline }: Assessment,
-  now: number,
-): Pick<Sight, 'findings' | 'nextLook'> {
+function excused(recorded: Recorded, { findings: found, next_deadline }: Assessment, now: number) {
   const next = next_deadline ?? NEVER;
   const pingUntil = excusedUntil(recorded, now);
   if (pingUntil === null) return { findings: found, nextLook: next };
@@ -224,14 +220,4 @@ function excused(
 
 function finiteOf(instant: number): number | null {
   return Number.isFinite(instant) ? instant : null;
-}
-
-function seen(path: string): Seen {
-  const stat = seenFile(path);
-  return { path, size: stat?.size, mtimeMs: stat?.mtimeMs };
-}
-
-function hasChanged({ path, size, mtimeMs }: Seen): boolean {
-  const stat = seenFile(path);
-  return stat?.size !== size || stat?.mtimeMs !== mtimeMs;
 }

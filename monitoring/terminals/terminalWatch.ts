@@ -7,6 +7,7 @@
  */
 import { type Judged, mayAccuse } from '../../memory/condition/stuck.js';
 import type { Notice } from '../../memory/fold/worklog.js';
+import { takePublished } from '../../memory/programs/takePublished.js';
 import type { Memory } from '../../memory/sessions/memory.js';
 import type { ProjectRules } from '../../src/config/settings.js';
 import { describeError, WatchkeeperError } from '../../src/errors.js';
@@ -21,8 +22,7 @@ import { Deadlines } from '../watch/agenda.js';
 import type { DirectoryRules } from './directoryRules.js';
 import { judgedOf } from './judge.js';
 import { type LiveTerminal, liveTerminal } from './liveTerminal.js';
-import { driveNotice } from './notices.js';
-import { closingText } from './noticeText.js';
+import { closingText, driveNotice } from './notices.js';
 import { mayWork, type Sight, TerminalSession } from './terminalSession.js';
 
 /** A silence is found at its instant all the same, because that is known from the last round; a recovery this much later. */
@@ -50,13 +50,11 @@ export interface TerminalWatchContext {
   /** @throws WatchkeeperError if the home cannot be used */
   openMemory(): Memory;
   rulesIn(directory: string | null): DirectoryRules;
-  /** Whether this process is the one that acts. */
   mayAct(): boolean;
   /** Called for each open notice that this object sees, once, whichever watcher has written it. */
   onNotice(noticed: NoticedSession): Promise<void>;
 }
 
-/** The findings of a round. */
 export interface RoundSummary {
   readonly sessions: number;
   readonly looked: number;
@@ -159,6 +157,7 @@ export class TerminalWatch implements Service {
   #findSessions(): void {
     try {
       this.#memory ??= this.#context.openMemory();
+      takePublished(this.#memory);
       const { sessions, places } = this.#memory;
       if (!this.#mayHaveOthers(places.sessionFolder(''))) return;
       const ids = new Set(sessions.ids());

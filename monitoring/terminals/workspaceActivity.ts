@@ -1,7 +1,4 @@
-/**
- * Changes in a session's directory while its agent cannot be seen: files that were created, modified or deleted. Any such change
- * shows that work continues there.
- */
+/** Files created, modified or deleted in a session's directory, while its agent cannot be seen: work continues there. */
 import { worklogKind } from '../../memory/fold/rules/kind.js';
 import type { OpenSession } from '../../memory/sessions/sessions.js';
 import type { Viewer } from '../../memory/sessions/views.js';
@@ -24,11 +21,7 @@ export class WorkspaceActivity {
     this.#sessionId = sessionId;
   }
 
-  /**
-   * Compares the directory with how it was at the last call, and writes the changes into the worklog.
-   * @returns `unchanged` at the first call, too
-   * @throws UnreachableError if the worklog cannot be read or written
-   */
+  /** Writes changes since the last call into the worklog; none at the first. @throws UnreachableError for the worklog */
   look(): Activity {
     return this.#memory.sessions.withSession(this.#sessionId, (session) => this.#compare(session)) ?? 'unchanged';
   }

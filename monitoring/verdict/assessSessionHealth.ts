@@ -110,10 +110,7 @@ export interface Judged extends Judgements {
   readonly quietUntil: number;
 }
 
-/**
- * As {@link assessState}, for a recording, without the descriptions.
- * @param quietUntil before this instant no agent is silent: then no clock is read, which would take most of the time
- */
+/** As {@link assessState}, without descriptions. @param quietUntil before this no clock is read, which takes most of the time */
 export function judgeState(state: TimelineState, thresholds: Thresholds, now: number, quietUntil: number): Judged {
   const { run } = state;
   const owing = state.lines === 0 ? [] : agentsOwing(run, {});
@@ -189,4 +186,15 @@ function countsOf({ toolCount, lastToolCall }: TimelineState) {
 function attentionOf(silence: SilenceReading, clocks: SilenceReadings, now: number): Assessment['attention'] {
   if (isWaiting(silence.waits, now) || isPersonAsked(clocks, now)) return 'waiting';
   return silence.waits.some((wait) => wait.kind === 'tool') ? 'in_tool' : 'working';
+}
+
+/** @returns since when the model has been silent: a quiet first word long before a finding; null if not. (Judgement rules, 5.) */
+export function quietSince(
+  { clock, waits }: Pick<Assessment, 'clock' | 'waits'>,
+  { quiet_ms: quietMs }: Pick<Thresholds, 'quiet_ms'>,
+  now: number,
+): number | null {
+  const { silence_ms: silenceMs } = clock;
+  if (silenceMs === null || silenceMs <= quietMs) return null;
+  return waits.some(({ kind }) => kind === 'tool') ? null : now - silenceMs;
 }

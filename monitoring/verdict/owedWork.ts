@@ -35,7 +35,6 @@ function mainOwes(run: RunState, context: SessionContext): boolean {
   return context.status === 'active' && !run.prompted && !run.turnEnded;
 }
 
-/** @returns the instant before which no clock counts */
 export function clocksStart(now: number, context: SessionContext): number {
   let start = context.started_at ?? Number.NEGATIVE_INFINITY;
   for (const gap of context.gaps ?? []) if (gap.until <= now) start = Math.max(start, gap.until);
@@ -53,11 +52,7 @@ export function owedTime(run: RunState, now: number, context: SessionContext): O
   return { since, ms: Math.max(0, Math.min(ms, now - since)), running };
 }
 
-/**
- * Two watchdogs record the same sleep, so gaps may overlap.
- * @param spans starts and ends in turn, ascending, epoch milliseconds
- * @returns how much of them lies in any gap, in milliseconds; overlaps count once
- */
+/** @param spans starts and ends in turn, ascending @returns milliseconds in any gap; two watchdogs record the same sleep */
 function timeInGaps(spans: readonly number[], gaps: readonly Gap[]): number {
   let ms = 0;
   let doneUntil = Number.NEGATIVE_INFINITY;

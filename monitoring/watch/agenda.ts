@@ -49,7 +49,6 @@ export class Deadlines {
     return due.sort(([, left], [, right]) => left - right).map(([id]) => id);
   }
 
-  /** @param byMs added to every instant */
   shift(byMs: number): void {
     for (const [id, instant] of this.#instants) this.#instants.set(id, instant + byMs);
     this.#earliest = null;
@@ -85,7 +84,6 @@ export class Agenda {
     this.wakeUp();
   }
 
-  /** Something about this session has changed. */
   lookNow(sessionId: string): void {
     this.#news.add(sessionId);
     this.wakeUp();
@@ -120,10 +118,7 @@ export class Agenda {
     return this.#incidents.takeUntil(this.#clock.now());
   }
 
-  /**
-   * Forgets sessions that are gone, so that the agenda does not grow. Due entries are kept: their session may have begun a moment
-   * ago.
-   */
+  /** Sessions that are gone must not make the agenda grow. Due entries stay: their session may have begun a moment ago. */
   forgetAllBut(sessions: { has(sessionId: string): boolean }, incidentIds: ReadonlySet<string>): void {
     const now = this.#clock.now();
     this.#sessions.keepOnly((id, instant) => instant <= now || sessions.has(id));

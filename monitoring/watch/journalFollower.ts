@@ -1,7 +1,4 @@
-/**
- * Keeps the timeline of one journal up to date: reads the new lines, folds them, and folds the whole journal again if the
- * timeline is no longer exact.
- */
+/** Keeps the timeline of one journal up to date; folds the whole journal again if the timeline is no longer exact. */
 import type { PollingList } from '../../src/config/polling.js';
 import { type JournalDiagnostics, type JournalSource, JournalTail } from '../../src/journal/reader.js';
 import type { JournalRecord } from '../../src/journal/record.js';
@@ -28,13 +25,9 @@ export class JournalFollower {
   #longestTail = USUAL_TAIL;
   #sessionId: string | null = null;
   #untimed = 0;
-  /** The lines that the timeline presumes. */
   #presumed = NONE;
 
-  /**
-   * @param journal its path, or another source of its lines; it need not exist yet
-   * @param polling which calls poll; the usual ones if left out
-   */
+  /** @param journal its path, which need not exist yet, or another source of its lines */
   constructor(journal: string | JournalSource, polling?: PollingList) {
     this.#tail = typeof journal === 'string' ? new JournalTail(journal) : journal;
     this.#polling = polling;
@@ -45,7 +38,6 @@ export class JournalFollower {
     return this.#timeline;
   }
 
-  /** The id in the journal's lines; null if they have none. */
   get sessionId(): string | null {
     return this.#sessionId;
   }
@@ -55,10 +47,7 @@ export class JournalFollower {
     return { ...this.#tail.diagnostics, misplaced_lines: cameTooLate, untimed_lines: this.#untimed };
   }
 
-  /**
-   * Makes the timeline remember enough calls; if it remembered fewer, the next look folds the whole journal again.
-   * @param longestTail as returned by `tailFor`
-   */
+  /** If the timeline remembered fewer calls than `tailFor` returned, the next look folds the whole journal again. */
   remember(longestTail: number): void {
     if (longestTail <= this.#longestTail) return;
     this.#longestTail = longestTail;

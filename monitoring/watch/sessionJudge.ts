@@ -41,7 +41,6 @@ export interface Verdict {
   readonly assessment: Assessment;
   /** Epoch milliseconds. */
   readonly judgedAt: number;
-  /** When to look at it again, epoch milliseconds. */
   readonly nextLook: number;
 }
 
@@ -53,12 +52,7 @@ export class SessionJudge implements ManySessions {
     this.#context = context;
   }
 
-  /**
-   * Only reads.
-   * @param leaseUntil when the lease of its run ended, epoch milliseconds; null if it is not known to have ended
-   * @param owners known facts about the owners of runs
-   * @returns null if the session is no longer active
-   */
+  /** Only reads. @param leaseUntil epoch milliseconds; null if it is not known to have ended @returns null if it is not active */
   async judge(sessionId: string, leaseUntil: number | null, owners = this.newOwners()): Promise<Verdict | null> {
     const { watched, gaps, store } = this.#context;
     const session = watched.get(sessionId);
@@ -90,21 +84,14 @@ export class SessionJudge implements ManySessions {
     if (isNoConcern(verdict)) this.#context.watched.letRest(verdict.session, verdict.judgedAt, verdict.nextLook);
   }
 
-  /**
-   * Every full check asks this about thousands of sessions, so it does not read the store.
-   * @returns whether nothing was written or changed since it was found healthy, its owner lives, and no rule could be true yet
-   */
+  /** Without the store: nothing was written or changed since it was healthy, its owner lives, and no rule could be true yet. */
   isUnchanged({ session_id: sessionId, run }: WatchedRecord, owners: OwnersAlive): boolean {
     const { watched, gaps } = this.#context;
     if (run !== null && owners.answerFor(run.owner) === false) return false;
     return watched.isAtRest(sessionId, gaps.now());
   }
 
-  /**
-   * A session that was healthy is due: reads the new lines of its journal, which nearly always show that it works. This makes no
-   * accusation: a session that may no longer be healthy is judged by the store's record at that moment.
-   * @returns when to look again, epoch milliseconds; null if it has to be looked at closely
-   */
+  /** Reads the journal's new lines, which nearly always show work. @returns when to look again; null if closely, by the store */
   async lookOn(sessionId: string, owners: OwnersAlive): Promise<number | null> {
     if (!this.#context.watched.wasWell(sessionId)) return null;
     const verdict = await this.judge(sessionId, null, owners);

@@ -1,7 +1,4 @@
-/**
- * Looks at all sessions, or at those that are due or have news. Skips sessions that cannot have become unhealthy since the last
- * look. Every other one is judged, and accused or acquitted.
- */
+/** Looks at all sessions, or at those that are due or have news, and skips those that cannot have become unhealthy. */
 import { describeError, FencedError } from '../../src/errors.js';
 import type { Finding } from '../../src/jobs/findings.js';
 import type { Incident } from '../../src/jobs/incidents.js';
@@ -14,9 +11,7 @@ import type { IncidentSaga } from '../incident/saga/saga.js';
 import type { Agenda, Due } from './agenda.js';
 import { type JudgeContext, SessionJudge } from './sessionJudge.js';
 
-/** After a look that failed. */
 export const RETRY_MS = 5 * SECOND;
-/** After a record that changed while it was looked at. */
 const CHANGED_MS = SECOND;
 /** Other work gets a turn after this many sessions. */
 const MOST_IN_A_ROW = 500;

@@ -88,7 +88,6 @@ export class WatchedSessions {
     this.#damage.forgetAllBut(revisions);
   }
 
-  /** Looks at one session's record again. */
   async refreshOne(sessionId: string): Promise<WatchedRecord | null> {
     const [session] = await this.#store.records.sessions([sessionId]);
     if (session === undefined || session instanceof CorruptRecordError || session.status !== 'active') {
@@ -115,7 +114,6 @@ export class WatchedSessions {
     return [...this.#watched.values()].map(({ session }) => session);
   }
 
-  /** The ids of the logs folders of their runs. */
   runFolders(): Set<string> {
     return new Set(this.all().flatMap(({ run }) => run?.logs_id ?? []));
   }
@@ -124,12 +122,7 @@ export class WatchedSessions {
     return this.#watched.get(sessionId)?.session ?? null;
   }
 
-  /**
-   * Reads the journal's new lines, then judges.
-   * @param now UTC epoch milliseconds
-   * @param gaps after which its clocks restart
-   * @returns null if the session is no longer active
-   */
+  /** Reads first. @param gaps after which its clocks restart @returns null if the session is no longer active */
   async assess(
     sessionId: string,
     thresholds: Thresholds,
@@ -158,11 +151,7 @@ export class WatchedSessions {
     return session === null ? null : assessSessionHealth(known, thresholds, now, contextOf(session, gaps));
   }
 
-  /**
-   * Notes that a session was judged healthy: until then it need not be judged again, unless its record or its journal changes.
-   * @param since when it was judged, epoch milliseconds
-   * @param until when a rule could become true, epoch milliseconds
-   */
+  /** Judged healthy at `since`, it rests `until` a rule could become true, or its record or journal changes; epoch milliseconds. */
   letRest(session: WatchedRecord, since: number, until: number): void {
     const watched = this.#watched.get(session.session_id);
     if (watched?.session === session) watched.rest = { since, until };
@@ -179,10 +168,7 @@ export class WatchedSessions {
     return (this.#watched.get(sessionId)?.rest ?? null) !== null;
   }
 
-  /**
-   * @param now epoch milliseconds
-   * @returns whether a verdict would be the same; costs one `lstat`
-   */
+  /** @returns whether a verdict at `now`, epoch milliseconds, would be the same; costs one `lstat` */
   isAtRest(sessionId: string, now: number): boolean {
     const watched = this.#watched.get(sessionId);
     if (watched === undefined || watched.rest === null) return false;
@@ -197,10 +183,7 @@ export class WatchedSessions {
     return run.logs_id !== this.#logsId;
   }
 
-  /**
-   * @param now UTC epoch milliseconds
-   * @returns whether the session's present run has made a successful call
-   */
+  /** @returns whether the session's present run has made a successful call */
   async hasWorked(sessionId: string, now: number): Promise<boolean> {
     const session = this.get(sessionId) ?? (await this.refreshOne(sessionId));
     const watched = this.#watched.get(sessionId);

@@ -16,8 +16,20 @@ export interface AgentProgram {
   transcripts(folders: ProgramFolders): TranscriptPlace;
   /** @returns whether a file is its transcript by its name alone */
   isTranscript(file: string): boolean;
+  /**
+   * @param words of its process
+   * @param variable reads one with which it was started
+   * @returns whether it may have been told to keep no transcript
+   */
+  isUnrecorded(words: readonly string[], variable: (name: string) => string | null): boolean;
   /** @param words of its process. @returns whether it was started without a screen on which a hook's message is seen */
   isHeadless(words: readonly string[]): boolean;
+  /** Where it publishes the state of its processes. Null if it publishes none. */
+  publishes(folders: ProgramFolders): PublishedPlace | null;
+  /** @param words of its process. @returns whether it works for several conversations, and so belongs to none of them */
+  isServer(words: readonly string[]): boolean;
+  /** @param words of its process. @returns whether it only starts processes that work: it has no conversation, and is no agent */
+  isSupervisor(words: readonly string[]): boolean;
 }
 
 /** The variables that say where the programs keep their files. */
@@ -27,10 +39,45 @@ export interface ProgramFolders {
   readonly CODEX_HOME?: string | undefined;
 }
 
+/** A folder with a file for each process of the program. Its texts are foreign. */
+export interface PublishedPlace {
+  readonly folder: string;
+  /** @returns the name of the file of a process */
+  fileOf(pid: number): string;
+  /** @returns the process of a file, by its name; null if it is another file */
+  pidOf(file: string): number | null;
+  /** @returns null if the fields are not those of a process with a conversation */
+  stateIn(fields: Readonly<Record<string, unknown>>): PublishedState | null;
+}
+
+/** The program's own word on one of its processes. Instants are UTC epoch milliseconds. */
+export interface PublishedState {
+  readonly pid: number;
+  /** Field 22 of `/proc/{pid}/stat`. */
+  readonly pid_start: string;
+  /** The host and the pid namespace that the pid belongs to. */
+  readonly machine: string;
+  readonly pid_namespace: string;
+  readonly conversation: string;
+  readonly directory: string;
+  /** When the process took up the conversation. */
+  readonly started_at: number;
+  /** Whether a person started it in a terminal, or lets it work in the background. Others belong to a program. */
+  readonly is_persons: boolean;
+  /** `shell`: its turn is over, and a command runs in the background. Null if it does not say. */
+  readonly status: 'idle' | 'busy' | 'waiting' | 'shell' | null;
+  /** The dialog that it waits for. Null if it does not wait, or does not say. */
+  readonly waiting_for: string | null;
+  /** When the status changed. */
+  readonly status_at: number;
+}
+
 export interface TranscriptPlace {
   readonly folder: string;
   /** How many levels of folders are between that one and a transcript. */
   readonly levels: number;
+  /** Further folders, without levels, to which a person moves transcripts. */
+  readonly archives?: readonly string[];
   /** The id is foreign text: it is compared, and never made a part of a path. */
   isTranscriptOf(file: string, conversation: string): boolean;
 }

@@ -1,5 +1,16 @@
 import { join } from 'node:path';
-import type { AgentProgram } from './agentProgram.js';
+import type { AgentProgram, ProgramFolders } from './agentProgram.js';
+import { claudesState } from './claudesState.js';
+import { processName } from './processName.js';
+
+/** As Claude Code (2.1) names those of its processes that hold the ones of background sessions. */
+const SUPERVISORS = ['daemon', 'bg-pty-host', '--bg-pty-host'];
+/** `1234.json`, and no other way to write the number. */
+const PROCESS_FILE = /^([1-9]\d{0,9})\.json$/;
+
+const folderOf = ({ HOME = '/', CLAUDE_CONFIG_DIR }: ProgramFolders) => CLAUDE_CONFIG_DIR || join(HOME, '.claude');
+
+const CHILD_MARK = 'CLAUDE_CODE_CHILD_SESSION';
 
 /** Claude Code. Without a screen it says so by a variable, and not by its words. */
 export const claude: AgentProgram = {
@@ -9,12 +20,26 @@ export const claude: AgentProgram = {
   resume: 'claude --resume',
   conversationVariable: 'CLAUDE_CODE_SESSION_ID',
   folderVariable: 'CLAUDE_CONFIG_DIR',
-  transcripts: ({ HOME = '/', CLAUDE_CONFIG_DIR }) => ({
-    folder: join(CLAUDE_CONFIG_DIR || join(HOME, '.claude'), 'projects'),
+  transcripts: (folders) => ({
+    folder: join(folderOf(folders), 'projects'),
     levels: 1,
     isTranscriptOf: (file, conversation) => file === `${conversation}.jsonl`,
   }),
   // Its files are named by ids alone, as those of others may be.
   isTranscript: () => false,
+  /** One that inherits the mark of an agent's shell takes itself for a part of that agent's session. */
+  isUnrecorded: (words, variable) =>
+    words.includes('--no-session-persistence') || !['', '0', 'false'].includes(variable(CHILD_MARK) ?? ''),
   isHeadless: () => false,
+  publishes: (folders) => ({
+    folder: join(folderOf(folders), 'sessions'),
+    fileOf: (pid) => `${pid}.json`,
+    pidOf: (file) => Number(PROCESS_FILE.exec(file)?.[1] ?? 0) || null,
+    stateIn: claudesState,
+  }),
+  isServer: () => false,
+  isSupervisor(words) {
+    const first = words[words.findIndex((word) => processName(word) === 'claude') + 1];
+    return first !== undefined && SUPERVISORS.includes(first);
+  },
 };

@@ -4,6 +4,8 @@ import { processName } from './processName.js';
 
 /** As Codex (0.169) names them in its command line. */
 const WITHOUT_SCREEN = ['exec', 'e', 'review'];
+/** One process works for all windows. */
+const SERVER = 'app-server';
 /** The options before the command that a value follows. */
 const TAKES_VALUE =
   /^(?:-[cimpsCa]|--(?:config|enable|disable|remote|remote-auth-token-env|image|model|local-provider|profile|sandbox|cd|add-dir|ask-for-approval))$/;
@@ -16,16 +18,24 @@ export const codex: AgentProgram = {
   resume: 'codex resume',
   conversationVariable: 'CODEX_THREAD_ID',
   folderVariable: 'CODEX_HOME',
-  transcripts: ({ HOME = '/', CODEX_HOME }) => ({
-    folder: join(CODEX_HOME || join(HOME, '.codex'), 'sessions'),
-    levels: 3,
-    isTranscriptOf: (file, conversation) => file.endsWith(`-${conversation}.jsonl`),
-  }),
+  transcripts: ({ HOME = '/', CODEX_HOME }) => {
+    const home = CODEX_HOME || join(HOME, '.codex');
+    return {
+      folder: join(home, 'sessions'),
+      levels: 3,
+      archives: [join(home, 'archived_sessions')],
+      isTranscriptOf: (file, conversation) => file.endsWith(`-${conversation}.jsonl`),
+    };
+  },
   isTranscript: (file) => file.startsWith('rollout-'),
+  isUnrecorded: (words) => words.includes('--ephemeral'),
   /** The first word that is no option, and no value of one, is the command. */
   isHeadless(words) {
     const own = words.slice(words.findIndex((word) => processName(word) === 'codex') + 1);
     const command = own.find((word, index) => !word.startsWith('-') && !TAKES_VALUE.test(own[index - 1] ?? ''));
     return command !== undefined && WITHOUT_SCREEN.includes(command);
   },
+  publishes: () => null,
+  isServer: (words) => words.includes(SERVER),
+  isSupervisor: () => false,
 };

@@ -32,10 +32,34 @@ export function programNamed(name: string | null): AgentProgram | null {
 
 /**
  * Only names count, not the folders that they are in. The arguments of other programs do not count: `make codex` is no agent.
- * @param words of a process: its program, and its arguments
- * @returns the name of the agent's program; null if it is none that is known
+ * @param given the words of a process: its program, and its arguments
+ * @returns the name of the agent's program; null if it is none that is known, or a process of it that is no agent
  */
-export function programOfProcess(words: readonly string[]): string | null {
+export function programOfProcess(given: readonly string[]): string | null {
+  const words = wordsOf(given);
+  const name = namedProgram(words);
+  return name !== null && programNamed(name)?.isSupervisor(words) ? null : name;
+}
+
+/** @returns whether it only starts the processes of a program of agents: it is no agent */
+export function isSupervisor(given: readonly string[]): boolean {
+  const words = wordsOf(given);
+  return programNamed(namedProgram(words))?.isSupervisor(words) === true;
+}
+
+/** @returns whether it works for several conversations, and so belongs to none of them, whatever has started it */
+export function isServer(given: readonly string[]): boolean {
+  const words = wordsOf(given);
+  return AGENT_PROGRAMS.some((program) => program.isServer(words));
+}
+
+/** Some programs replace their command line by a title, which is one word with blanks in it. */
+function wordsOf(given: readonly string[]): readonly string[] {
+  const [title = ''] = given;
+  return given.length === 1 && !title.startsWith('/') ? title.split(' ') : given;
+}
+
+function namedProgram(words: readonly string[]): string | null {
   const [program = '', ...args] = words;
   // Gemini starts itself again as `node --max-old-space-size=… …/gemini`. A short option may be followed by code instead.
   const script = INTERPRETER.test(basename(program)) ? args.find((word) => !word.startsWith('--')) : undefined;

@@ -7,7 +7,6 @@ import { holdsSecret, type Secrets } from './secrets.js';
 /** The variables that every program needs; all others must be named in AGENT_ENV. */
 export const AGENT_BASICS = ['PATH', 'HOME', 'USER', 'SHELL', 'LANG', 'LC_ALL', 'TZ', 'TERM', 'TMPDIR'];
 
-/** The user that agents run as, if it is not the bridge's own. */
 export interface AgentUser {
   readonly uid: number;
   readonly gid: number;
@@ -45,10 +44,7 @@ function listedUsers(): AgentUser[] {
   });
 }
 
-/**
- * @param given what AGENT_ENV names, the user that agents run as, and the secrets that nothing of it may hold
- * @returns the variables that an agent inherits; faults go to `faults`
- */
+/** @param given what AGENT_ENV names, and the secrets that nothing of it may hold @returns the variables that an agent inherits */
 export function agentEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   given: { readonly named: string | undefined; readonly user: AgentUser | null; readonly secrets: Secrets },

@@ -3,7 +3,7 @@
  */
 import { resolve } from 'node:path';
 import type * as z from 'zod';
-import { errorCode } from '../errno.js';
+import { errorCode } from '../errors.js';
 import { describeFileTrouble, readPlainFile } from '../files/plainFile.js';
 import { isProjectKey } from '../ids.js';
 import type { Faults } from './faults.js';
@@ -11,22 +11,14 @@ import { parseJsonText } from './jsonText.js';
 import { type ProjectEntry, type ProjectFile, projectEntry, projectFile } from './projectFile.js';
 
 export const CONFIG_FILE = 'watchkeeper.config.json';
-/** The configuration if there is no file. */
 export const FOR_TRYING_OUT: ProjectFile = { projects: { local: projectEntry.parse({ directory: '.' }) } };
 /** Far larger than any project file. */
 const LONGEST_BYTES = 16 * 1024 * 1024;
 
-/**
- * Checks an agent's kind and options, which are not known in this ring.
- * @param where the agent's place in the operator's text
- * @param agent its kind, and its options
- */
+/** Checks an agent's options, which this ring does not know. @param where in the operator's text */
 export type CheckAgent = (where: string, agent: ProjectEntry['agent'], faults: Faults) => void;
 
-/**
- * @param named `WATCHKEEPER_CONFIG`; undefined looks for the usual name, which may be missing
- * @returns the usable parts of the file; null if there is none
- */
+/** @param named `WATCHKEEPER_CONFIG`; undefined looks for the usual name @returns null if there is no file */
 export async function readConfigFile(
   workingDirectory: string,
   named: string | undefined,
@@ -71,7 +63,6 @@ function usablePart(json: unknown, entries: readonly [string, unknown][]): Proje
   return { ...(others as Omit<ProjectFile, 'projects'>), projects: Object.fromEntries(projects) };
 }
 
-/** @returns the valid parts of an object, unparsed */
 function partsOf(given: unknown, shape: Readonly<Record<string, z.ZodType>>): Record<string, unknown> {
   const parts = Object.entries(objectOf(given)).filter(([key, part]) => shape[key]?.safeParse(part).success === true);
   return Object.fromEntries(parts);

@@ -43,10 +43,7 @@ export class Faults {
     return undefined;
   }
 
-  /**
-   * @param beginning of the sentence that says how many there are
-   * @throws UsageError with every fault in one message
-   */
+  /** @throws UsageError with every fault in one message, which begins as given */
   throwIfAny(beginning = 'the configuration has'): void {
     if (this.#found.length === 0) return;
     const count = this.#found.length === 1 ? 'a fault' : `${this.#found.length} faults`;

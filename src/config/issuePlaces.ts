@@ -16,10 +16,7 @@ export function describeIssuePlaces(settings: Settings): string {
   return `issues go to GitHub, but those of ${inFiles.join(', ')} are files in logs/issues (no \`repository\`)`;
 }
 
-/**
- * @param canType whether a person can type in the bridge's terminal
- * @returns one line for the log of a bridge that is up
- */
+/** @returns one line for the log of a bridge that is up; `canType` whether a person can type in its terminal */
 export function describeService(settings: Settings, canType: boolean): string {
   const projects = [...settings.projects.keys()].join(', ') || 'none';
   const withoutBot = canType ? 'the terminal is the chat' : 'messages come from `watchkeeper enqueue` only';

@@ -3,10 +3,7 @@
 /** In JSON text: every string, with whether it is a key, and the beginnings and ends of objects. */
 const KEYS_AND_BRACES = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|[{}]/g;
 
-/**
- * @returns the value, or what is wrong with the text: `is not JSON (line 3)`. The error of JSON.parse may quote the text, and
- *   with it a secret.
- */
+/** @returns the value, or what is wrong: the error of JSON.parse may quote the text, and with it a secret */
 export function parseJsonText(text: string): { readonly value: unknown } | { readonly fault: string } {
   const ink = text.replace(/^\ufeff/, '');
   let value: unknown;
@@ -20,10 +17,7 @@ export function parseJsonText(text: string): { readonly value: unknown } | { rea
   return fault === null ? { value } : { fault };
 }
 
-/**
- * JSON.parse keeps the last of two equal keys: the first of two projects of the same name would be lost silently. And a key
- * `__proto__` is misinterpreted when the object is copied.
- */
+/** JSON.parse keeps the last of two equal keys, so a project would be lost silently; `__proto__` is misinterpreted when copied. */
 function findFaultyKey(json: string): string | null {
   const open: Set<string>[] = [];
   for (const { 0: token, 1: key, 2: colon, index } of json.matchAll(KEYS_AND_BRACES)) {

@@ -24,10 +24,7 @@ export interface LogsPlaceQuestion {
   readonly home: string;
 }
 
-/**
- * @param faults gets one if the folder lies where agents work
- * @returns the folder, and a sentence for the operator if it is not where it usually is
- */
+/** @returns the folder, and a sentence for the operator if it is not where it usually is */
 export function logsPlace(question: LogsPlaceQuestion, faults: Faults): { folder: string; notice: string | null } {
   const { asked, workingDirectory, projects } = question;
   const usual = resolve(workingDirectory, asked ?? 'logs');

@@ -1,10 +1,7 @@
 /** Numbers that an operator writes, in the project file or in the environment: their limits, and their unit. */
 import * as z from 'zod';
 
-/**
- * @param unit the counted things, in the plural: `milliseconds`
- * @param least the smallest allowed number
- */
+/** @param unit the counted things, in the plural: `milliseconds` */
 export function wholeNumber(unit: string, least = 1): z.ZodInt {
   const words = wordsFor(unit, least);
   return z.int(words).min(least, words);

@@ -20,14 +20,12 @@ export const DEFAULT_POLLING: PollingList = {
 const WORDS = 'must be a list of texts that are not empty';
 const words = z.array(z.string(WORDS).trim().min(1, WORDS), WORDS);
 
-/** The configuration file's additions to the list. */
 export const pollingAdditions = z.strictObject({
   tools: words.optional(),
   toolsWithoutText: words.optional(),
   commands: words.optional(),
 });
 
-/** @returns the default list with the configuration's additions */
 export function pollingWith(added: z.infer<typeof pollingAdditions> = {}): PollingList {
   const { tools, tools_without_text: withoutText, commands } = DEFAULT_POLLING;
   return {

@@ -18,12 +18,7 @@ export const DEFAULT_ACTIONS: Readonly<Record<Rule, RuleAction>> = {
   backlog: 'report',
 };
 
-/**
- * @param baseFolder of relative paths
- * @param common `thresholds` of a project without its own; `here` is the name of this host: only another host's project may have
- *   its directory elsewhere; `home` takes the place of `~`
- * @returns the projects by their keys; what is wrong with them goes to `faults`
- */
+/** @param common `here`: another host's directory may be elsewhere; `home` takes the place of `~` @returns faults go to `faults` */
 export async function readProjects(
   file: ProjectFile,
   baseFolder: string,

@@ -1,14 +1,10 @@
-/**
- * Proxies that the environment names. The libraries with which the bridge talks to Telegram and GitHub use none, so it has to say so:
- * otherwise a host without any other way out looks like one whose proxy is broken.
- */
+/** The libraries that talk to Telegram and GitHub use no proxy. Without a word, a host would look like one that is broken. */
 
 const VARIABLES = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy'];
 const ALONE = ['NO_PROXY', 'no_proxy'];
 const OWN_HOST = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 export interface UnusedProxy {
-  /** The variable that names it. */
   readonly variable: string;
   /** A sentence: what was seen. */
   readonly found: string;
@@ -16,10 +12,7 @@ export interface UnusedProxy {
   readonly remedy: string;
 }
 
-/**
- * @param addresses those that are asked, by the variable that sets each
- * @returns null if no proxy is named, or all the addresses are to be asked without one
- */
+/** @returns null if no proxy is named, or all the addresses are to be asked without one */
 export function unusedProxyIn(
   environment: Readonly<Record<string, string | undefined>>,
   addresses: Readonly<Record<string, string | null>>,

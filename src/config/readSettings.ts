@@ -73,10 +73,7 @@ type Reader = ReturnType<typeof readerOf>;
  */
 const OTHER_NAMES = /^WATCHKEEPER_(?:RUN|LANE|SESSION|ATTEMPT|MEMORY|HOME|FAILPOINT)$/;
 
-/**
- * @returns the settings, frozen
- * @throws UsageError with all faults: the variable or key, what is allowed, and a suggestion; never a secret's value
- */
+/** @throws UsageError with all faults: the variable or key, what is allowed, and a suggestion; never a secret's value */
 export async function readSettings(surroundings: Surroundings): Promise<Settings> {
   const { environment, workingDirectory, checkAgent = () => undefined } = surroundings;
   const { secrets, faults } = await readSecrets(surroundings);

@@ -13,10 +13,7 @@ export type IncidentRule = (typeof INCIDENT_RULES)[number];
 export const RULE_ACTIONS = ['revive', 'report', 'off'] as const;
 export type RuleAction = (typeof RULE_ACTIONS)[number];
 
-/**
- * The rules' thresholds, as they are configured. Limits in milliseconds are strict ("more than"); counts are inclusive unless
- * they say otherwise.
- */
+/** Limits in milliseconds are strict ("more than"); counts are inclusive unless they say otherwise. */
 export const thresholds = z.strictObject({
   silence_ms: milliseconds.exactOptional(),
   /** More consecutive failing batches than this are an error cascade. */

@@ -1,7 +1,4 @@
-/**
- * The directories where a host works for each place: announced by a bridge to the other hosts. A directory may not be there for
- * a while: a disk that is not mounted, a checkout that is being moved.
- */
+/** The directories where a host works for each place, announced to the other hosts. One may not be there for a while. */
 import { stat } from 'node:fs/promises';
 import { GENERAL_TOPIC, type Project, type Settings } from './settings.js';
 
@@ -14,17 +11,14 @@ export interface ServedPlace {
   readonly directory: string;
 }
 
-/** @returns the projects that this host works for */
 export function servedProjects(projects: Settings['projects']): Project[] {
   return [...projects.values()].filter(({ isServedHere }) => isServedHere);
 }
 
-/** @returns the hosts that are named in the configuration */
 export function homesOf({ projects }: Settings): string[] {
   return [...projects.values()].flatMap(({ host }) => (host === null ? [] : [host]));
 }
 
-/** @returns the places for which this host has directories */
 export function servedPlaces({ projects }: Settings): ServedPlace[] {
   return servedProjects(projects).flatMap(({ key, directory, places }) => [
     ...places.map((place) => ({

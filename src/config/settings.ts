@@ -45,7 +45,6 @@ export interface AgentSettings {
   readonly options: Readonly<Record<string, unknown>>;
 }
 
-/** The thresholds of each rule, and the action it leads to. */
 export interface ProjectRules {
   readonly thresholds: Thresholds;
   readonly actions: Readonly<Record<Rule, RuleAction>>;
@@ -113,7 +112,6 @@ export interface Retention {
   readonly archiveMs: number;
   /** If the archive of events is larger, its oldest files are removed early. */
   readonly archiveBytes: number;
-  /** A log is rotated before it exceeds this. */
   readonly logBytes: number;
 }
 
@@ -132,9 +130,7 @@ export interface Settings {
   /** The time zone of the daily review's days and clock times. */
   readonly daydreamTimeZone: string;
   readonly agentConcurrency: number;
-  /** The user that agents run as; null for the bridge's own. */
   readonly agentUser: AgentUser | null;
-  /** The whole environment that an agent inherits. */
   readonly agentEnvironment: Readonly<Record<string, string>>;
   /** Absolute path. */
   readonly logsFolder: string;
@@ -142,7 +138,6 @@ export interface Settings {
   readonly ownFiles: {
     readonly secret: readonly string[];
     readonly settled: readonly string[];
-    /** Folders of session memory. */
     readonly memories: readonly string[];
   };
   readonly host: string;
@@ -157,11 +152,9 @@ export interface Settings {
   readonly polling: PollingList;
   readonly timings: Timings;
   readonly retention: Retention;
-  /** Settings of the memory of the bridge's sessions. */
   readonly memory: MemorySettings;
   /** Literal values that must never be written anywhere. */
   readonly secrets: readonly string[];
-  /** The search path for programs. */
   readonly programPath: string;
   /** A proxy that the environment names and that nothing here uses; null if there is none. */
   readonly unusedProxy: UnusedProxy | null;
@@ -170,11 +163,7 @@ export interface Settings {
 }
 
 /** @returns the project and the place that a chat's message belongs to; null if no project lists the chat */
-export function placeOf(
-  settings: Settings,
-  chatId: string,
-  threadId: string | null,
-): { project: Project; place: Place } | null {
+export function placeOf(settings: Settings, chatId: string, threadId: string | null) {
   const projects = [...settings.projects.values()];
   const found = (id: string | null) => {
     const isIt = (place: Place) => place.chatId === chatId && place.threadId === id;

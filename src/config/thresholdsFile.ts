@@ -5,10 +5,7 @@ import { Faults } from './faults.js';
 import { parseJsonText } from './jsonText.js';
 import { thresholds } from './rules.js';
 
-/**
- * @param path for the error message
- * @throws UsageError with every fault
- */
+/** @param path for the error message @throws UsageError with every fault */
 export function checkThresholds(path: string, text: string): z.infer<typeof thresholds> {
   const faults = new Faults(createRedactor([]));
   const json = parseJsonText(text);

@@ -12,11 +12,7 @@ const CHUNK_BYTES = 1024 * 1024;
  * @returns its length, and its SHA-256 in hexadecimal; null if it is too large, or no plain file
  * @throws the file system's error
  */
-export function digestOfFile(
-  path: string,
-  flags: number,
-  mostBytes: number,
-): { readonly bytes: number; readonly digest: string } | null {
+export function digestOfFile(path: string, flags: number, mostBytes: number) {
   return withFileSync(path, flags, (descriptor) => {
     const stat = fstatSync(descriptor);
     if (!stat.isFile() || stat.size > mostBytes) return null;

@@ -6,10 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { READ_NO_LINK, withFileSync } from './plainFile.js';
 import { makeFolders, makePrivateFolder, PRIVATE_FILE } from './privateFiles.js';
 
-/**
- * Creates or replaces the file with `text`: written next to it, synced, renamed. On any failure the old file stays.
- * @throws the file system's error
- */
+/** Written next to it, synced, renamed. On any failure the old file stays. @throws the file system's error */
 export async function replaceDurably(path: string, text: string): Promise<void> {
   const folder = dirname(path);
   const madeFolder = await makeFolders(folder);
@@ -63,7 +60,6 @@ export function replaceInFolderSync(path: string, text: string): void {
   syncFolderSync(folder);
 }
 
-/** The synchronous {@link syncFolder}. */
 export function syncFolderSync(folder: string): void {
   withFileSync(folder, READ_NO_LINK, fsyncSync);
 }

@@ -15,21 +15,14 @@ export class LineAppender {
     this.#ownHalf = isShared ? Buffer.alloc(0) : null;
   }
 
-  /**
-   * Makes this the file for the lines from now on.
-   * @param descriptor the file at `path`, open for reading and appending
-   */
+  /** @param descriptor the file at `path`, open for reading and appending */
   use(path: string, descriptor: number): void {
     this.#path = path;
     this.#descriptor = descriptor;
     this.#mayBeTorn = true;
   }
 
-  /**
-   * First blanks or ends a line that was cut off before.
-   * @param lines each with its line end; if empty, does only that
-   * @throws the file system's error, and an Error if not all of it was written
-   */
+  /** First ends a line that was cut off; no lines do only that. @throws the file system's error; Error if not all was written */
   append(lines: string): void {
     const ending = this.#mayBeTorn ? blankTornLine(this.#path, this.#descriptor, this.#ownHalf) : '';
     const bytes = Buffer.from(`${ending}${lines}`);

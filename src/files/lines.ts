@@ -1,7 +1,4 @@
-/**
- * Reads lines from bytes: from a stream as they arrive, or from a file from an offset on, without holding either in memory as a
- * whole.
- */
+/** Reads lines from bytes, as they arrive or from a file from an offset on, without holding either in memory as a whole. */
 import type { FileHandle } from 'node:fs/promises';
 
 const NEWLINE = 0x0a;
@@ -15,10 +12,7 @@ export type SplitLine =
   /** A line that was too long. */
   | { readonly kind: 'dropped'; readonly bytes: number };
 
-/**
- * Cuts a stream of bytes into lines. It never holds more than one line of the permitted length; a longer line is dropped as it
- * arrives. It keeps the given chunks until their lines are complete.
- */
+/** Cuts bytes into lines. A line that is too long is dropped as it arrives. Keeps the chunks until their lines are complete. */
 export class LineSplitter {
   readonly #limitBytes: number;
   #held: Buffer[] = [];
@@ -81,12 +75,7 @@ export interface AppendedLine {
   readonly whole: boolean;
 }
 
-/**
- * @param file open for reading
- * @param offset in bytes, at the beginning of a line
- * @returns the lines from there to the file's present end. Only a line feed ends a line; empty lines and lines over 1 MiB are
- *   left out
- */
+/** @param offset at the beginning of a line @returns the lines behind it, but for empty ones and those over 1 MiB */
 export async function* linesFrom(file: FileHandle, offset: number): AsyncGenerator<AppendedLine> {
   const splitter = new LineSplitter(LONGEST_LINE_BYTES);
   let position = offset;

@@ -5,14 +5,12 @@
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { link, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { errorCode, nullIfAbsent } from '../errno.js';
-import { describeError, UsageError } from '../errors.js';
+import { describeError, errorCode, nullIfAbsent, UsageError } from '../errors.js';
 import { ulid } from '../ids.js';
 import type { Clock } from '../time.js';
 import { linkWords, readPlainFileSync } from './plainFile.js';
 import { findLink, makeFolders, PRIVATE_FILE, PRIVATE_FOLDER, SHARED_BITS } from './privateFiles.js';
 
-/** Its id. */
 export const ID_FILE = 'watchdog.id';
 const LONGEST_ID_BYTES = 4 * 1024;
 
@@ -68,7 +66,6 @@ function wasInUse(path: string): boolean {
   }
 }
 
-/** @returns the folder's id; created if there is none */
 export async function ensureLogsFolderId(logsFolder: string, clock: Clock): Promise<string> {
   // A folder that cannot be written at this moment still has its id.
   const known = readLogsFolderId(logsFolder);

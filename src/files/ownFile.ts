@@ -30,11 +30,7 @@ export interface OwnershipFault {
   readonly remedy: string;
 }
 
-/**
- * @param stat of a file, a folder, or a link, whose mode means nothing
- * @param user whose it should be
- * @returns why it is not the user's own; null if it is
- */
+/** @param stat not of a link, whose mode means nothing @returns why it is not the user's own; null if it is */
 export function ownershipFault(
   path: string,
   { uid, mode }: Pick<Stats, 'uid' | 'mode'>,
@@ -49,16 +45,12 @@ export function ownershipFault(
   return { found, remedy: `look at what is in it, then run: chmod go-w '${path}'` };
 }
 
-/** @throws NotOwnError if it is not this user's own */
 export function requireOwn(path: string, stat: Stats): void {
   const fault = ownershipFault(path, stat);
   if (fault !== null) throw new NotOwnError(`${path} ${fault.found}, so it is not used; ${fault.remedy}`);
 }
 
-/**
- * @returns false if there is nothing
- * @throws UnreachableError if something else is in the folder's place, such as a link; NotOwnError
- */
+/** @returns false if there is nothing @throws UnreachableError if it is no folder, such as a link; NotOwnError */
 export function requireOwnFolder(path: string): boolean {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return false;
@@ -81,10 +73,7 @@ export function requireOneName(path: string, { nlink }: Stats): void {
   );
 }
 
-/**
- * Opens a file of the product's own to read it, for as long as `work` takes.
- * @throws NotOwnError, what `work` throws, and the file system's error; a link is not followed
- */
+/** Opens it for as long as `work` takes; follows no link. @throws NotOwnError, the file system's error, what `work` throws */
 export function withOwnFileSync<T>(path: string, work: (descriptor: number, stat: Stats) => T): T {
   return withFileSync(path, READ_NO_LINK, (descriptor) => {
     const stat = fstatSync(descriptor);

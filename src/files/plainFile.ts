@@ -1,11 +1,7 @@
-/**
- * Opens files that may have been replaced by something else. A pipe would block the reader for ever, a device never ends, and a
- * directory fails at the first read with an unhelpful error.
- */
+/** Opens files that may have been replaced: a pipe would block the reader for ever, and a device never ends. */
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { errorCode } from '../errno.js';
-import { describeError } from '../errors.js';
+import { describeError, errorCode } from '../errors.js';
 
 /** For files of the product's own, which are no links; a pipe in their place is not waited for. */
 export const READ_NO_LINK = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -17,13 +13,7 @@ export function linkWords(path: string): string {
   return `${path} is a link, or not the kind of file that belongs there, and links are not followed: remove it`;
 }
 
-/**
- * @param path links are followed, unless `O_NOFOLLOW` is among the flags
- * @param flags of `open`; `O_NONBLOCK` is added, which means nothing for a plain file
- * @param mode of a file that is created
- * @throws NotPlainError for a directory, a pipe, a socket or a device
- * @throws the file system's error
- */
+/** Follows links without `O_NOFOLLOW`. @throws NotPlainError for anything but a plain file; the file system's error */
 export async function openPlainFile(path: string, flags = constants.O_RDONLY, mode?: number): Promise<FileHandle> {
   // Without it, opening a pipe waits until its other end is opened.
   const file = await open(path, flags | constants.O_NONBLOCK, mode).catch((error: unknown) => {
@@ -43,12 +33,7 @@ export async function openPlainFile(path: string, flags = constants.O_RDONLY, mo
   }
 }
 
-/**
- * @param longestBytes a larger file is not read
- * @returns the whole text of a plain file
- * @throws NotPlainError as {@link openPlainFile}, and for a file that is too large
- * @throws the file system's error
- */
+/** @throws NotPlainError as {@link openPlainFile}, and for a file that is too large; the file system's error */
 export async function readPlainFile(path: string, longestBytes: number): Promise<string> {
   const file = await openPlainFile(path);
   try {
@@ -73,7 +58,6 @@ export function withFileSync<T>(path: string, flags: number, work: (descriptor: 
 export interface ReadLook {
   /** Flags of `open`; without them, links are followed, and a pipe is not waited for. */
   readonly flags?: number;
-  /** Throws if the open file is not to be read. */
   check?(stat: Stats): void;
 }
 

@@ -5,7 +5,7 @@
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { lstat, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { errorCode } from '../errno.js';
+import { errorCode } from '../errors.js';
 import { LineAppender } from './lineAppender.js';
 import { requireOneName } from './ownFile.js';
 import { linkWords, NotPlainError } from './plainFile.js';
@@ -41,19 +41,13 @@ const OWN_NAMES = [
   'redis',
 ];
 
-/**
- * @param folder below the logs folder; created, with missing parents, for this user only
- * @returns the first folder that was created; undefined if all existed
- * @throws NotPlainError if a link or a file is in its place
- * @throws the file system's error
- */
+/** @returns the first folder that was created, if any @throws NotPlainError for a link or a file; the file system's error */
 export async function makePrivateFolder(folder: string): Promise<string | undefined> {
   const made = await makeFolders(folder);
   if (!(await lstat(folder)).isDirectory()) throw new NotPlainError(linkWords(folder));
   return made;
 }
 
-/** The synchronous {@link makePrivateFolder}. */
 export function makePrivateFolderSync(folder: string): void {
   // Usually it exists, and an error costs ten times as much as a look.
   if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
@@ -61,12 +55,7 @@ export function makePrivateFolderSync(folder: string): void {
   if (!lstatSync(folder).isDirectory()) throw new NotPlainError(linkWords(folder));
 }
 
-/**
- * Creates a folder with its missing parents. Node's own `recursive` never ends where nothing can be created although the parent
- * exists, as in `/proc`.
- * @returns the first folder that was created; undefined if all existed
- * @throws the file system's error
- */
+/** Node's own `recursive` never ends in `/proc`. @returns the first that was created, if any @throws the file system's error */
 export async function makeFolders(folder: string): Promise<string | undefined> {
   const fault = await mkdir(folder, PRIVATE_FOLDER).then(() => null, errorIfMissing);
   if (fault === null) return folder;
@@ -102,12 +91,7 @@ function errorIfMissing(error: unknown): Error | 'exists' {
   throw error;
 }
 
-/**
- * Opens a file of this user to append to it, and creates it if it is missing.
- * @returns its descriptor
- * @throws NotPlainError if a link or a pipe is in its place; LinkedError if it has other names
- * @throws the file system's error
- */
+/** For this user. @throws NotPlainError for a link or a pipe; LinkedError for other names; the file system's error */
 export function openToAppendSync(path: string): number {
   try {
     const descriptor = openSync(path, APPEND_FLAGS, PRIVATE_FILE);
@@ -131,10 +115,7 @@ function isToAppend(path: string, descriptor: number): boolean {
   }
 }
 
-/**
- * Appends whole lines to a file opened by {@link openToAppendSync}. First ends a line that a full disk or a crash cut off.
- * @throws as {@link openToAppendSync}, and an Error if not all of it was written
- */
+/** Appends whole lines, after the end of one that was cut off. @throws as {@link openToAppendSync}; Error if not all was written */
 export function appendPrivately(path: string, text: string): void {
   const descriptor = openToAppendSync(path);
   try {
@@ -146,10 +127,7 @@ export function appendPrivately(path: string, text: string): void {
   }
 }
 
-/**
- * Checked at the start, so that an operator sees it at once and nothing is lost later.
- * @returns the first of the product's own files and folders in the logs folder that was replaced by a link; otherwise null
- */
+/** @returns the first of the product's own files in the logs folder that was replaced by a link, for a check at the start */
 export function findLink(logsFolder: string): string | null {
   return (
     OWN_NAMES.map((name) => join(logsFolder, name)).find(

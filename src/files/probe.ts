@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { access, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { errorCode } from '../errno.js';
+import { errorCode } from '../errors.js';
 import { PRIVATE_FILE } from './privateFiles.js';
 
 /** A link in its place would make the probe write another file of this user. */
@@ -10,10 +10,7 @@ const PROBE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC |
 /** A full disk still takes a few bytes: some file systems keep them next to the name. */
 const PROBE = 'may go\n'.repeat(1_200);
 
-/**
- * Writes a file to the disk, and removes it.
- * @throws the file system's error
- */
+/** Writes a file to the disk, and removes it. @throws the file system's error */
 export async function probeFolder(folder: string): Promise<void> {
   const probe = join(folder, `.probe-${process.pid}`);
   try {
@@ -23,7 +20,6 @@ export async function probeFolder(folder: string): Promise<void> {
   }
 }
 
-/** @returns the path, or the nearest folder above it that exists */
 export async function nearestExisting(path: string): Promise<string> {
   for (let at = path; ; at = dirname(at)) {
     const exists = await access(at).then(

@@ -1,11 +1,7 @@
 /** Looks at files that others have named: in a transcript, a list of git, or by hand. */
 import { lstatSync, type Stats, statSync } from 'node:fs';
 
-/**
- * @param path any text
- * @returns the facts about the file there, behind links; undefined if nothing can be seen, whatever the reason: the name may be too
- *   long for the file system, below a file, or no name at all
- */
+/** @returns the facts behind links; undefined if nothing can be seen: the name may be too long, below a file, or no name */
 export function seenFile(path: string): Stats | undefined {
   try {
     // An error costs as much as ten looks.

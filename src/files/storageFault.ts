@@ -1,6 +1,5 @@
 /** Faults of a disk in words, with a remedy. */
-import { errorCode } from '../errno.js';
-import { describeError } from '../errors.js';
+import { describeError, errorCode } from '../errors.js';
 
 export const MAKE_ROOM = 'make room on the disk and try again';
 const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG'];

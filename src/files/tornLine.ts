@@ -41,11 +41,7 @@ export function blankTornLine(path: string, descriptor: number, ownHalf: Buffer 
   }
 }
 
-/**
- * @param bytes to be written
- * @param written how many of them were
- * @returns the part of those after its last line feed
- */
+/** @returns the part of the written bytes after its last line feed */
 export function tornHalf(bytes: Buffer, written: number): Buffer {
   const taken = bytes.subarray(0, written);
   return taken.subarray(taken.lastIndexOf(NEWLINE) + 1);

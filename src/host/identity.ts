@@ -2,7 +2,7 @@
  * Identifies a process. A pid alone is not enough: it is reused, and its count restarts in every container and after every boot.
  */
 import { readFileSync, readlinkSync } from 'node:fs';
-import { errorCode } from '../errno.js';
+import { errorCode } from '../errors.js';
 import { readStat, showsOwnNamespace } from './procfs.js';
 
 /** One process as the kernel knows it. With its start time, a pid is unique within a boot. */
@@ -18,11 +18,7 @@ export interface ProcessIdentity {
   readonly pid_start: string;
 }
 
-/**
- * @param host `WATCHKEEPER_HOST`, else the host's name
- * @param pid a process of this pid namespace; this process by default
- * @returns its identity; fields that the system does not offer are empty
- */
+/** @param host `WATCHKEEPER_HOST`, else the host's name @returns fields that the system does not offer are empty */
 export function readProcessIdentity(host: string, pid: number = process.pid): ProcessIdentity {
   const stat = showsOwnNamespace() ? readStat(pid) : 'gone';
   return {
@@ -34,12 +30,7 @@ export function readProcessIdentity(host: string, pid: number = process.pid): Pr
   };
 }
 
-/**
- * @param identity the process in question
- * @param here the identity of this process, from {@link readProcessIdentity}
- * @returns whether it is alive; null if that cannot be seen from here: it is on another host or in another pid namespace, or
- *   the system has no `/proc` and some process has this pid
- */
+/** @returns null if it cannot be seen: another host or pid namespace, or no `/proc` and some process with this pid */
 export function isProcessAlive(identity: ProcessIdentity, here: ProcessIdentity): boolean | null {
   if (identity.host !== here.host) return null;
   if (identity.boot_id !== here.boot_id) return identity.boot_id === '' || here.boot_id === '' ? null : false;
@@ -50,7 +41,6 @@ export function isProcessAlive(identity: ProcessIdentity, here: ProcessIdentity)
   return identity.pid_start === '' ? null : stat.start === identity.pid_start;
 }
 
-/** @returns whether both are one process */
 export function isSameProcess(left: ProcessIdentity, right: ProcessIdentity): boolean {
   return (
     left.pid === right.pid &&

@@ -5,10 +5,9 @@
  */
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
-import { errorCode } from '../errno.js';
+import { errorCode } from '../errors.js';
 import { isProcessAlive, type ProcessIdentity } from './identity.js';
 
-/** @returns the folder of the life signs of all processes that share a logs folder */
 export function lifeSignFolder(logsFolder: string): string {
   return join(logsFolder, 'alive');
 }

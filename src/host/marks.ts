@@ -12,10 +12,7 @@ const NO_LIMIT_BYTES = 2 ** 48;
 /** Prefix of the name of a run if only its limit is known. */
 const UNKNOWN_RUN = 'limit-';
 
-/**
- * @param runId also one from {@link runOfLimit}
- * @returns the limit that marks the run's processes, as the kernel prints it
- */
+/** @param runId also one from {@link runOfLimit} @returns the limit of the run's processes, as the kernel prints it */
 export function limitMarkOf(runId: string): string {
   return runId.startsWith(UNKNOWN_RUN) ? runId.slice(UNKNOWN_RUN.length) : String(numberOf(runId) + 1);
 }
@@ -25,10 +22,7 @@ export function runOfLimit(limit: string): string {
   return `${UNKNOWN_RUN}${limit}`;
 }
 
-/**
- * @param mark the value of the environment variable
- * @returns the limit that marks the lane's processes, as the kernel prints it
- */
+/** @returns the limit that marks the lane's processes, as the kernel prints it */
 export function laneLimitOf(mark: string): string {
   return String(NO_LIMIT_BYTES + numberOf(mark));
 }
@@ -37,10 +31,7 @@ function numberOf(text: string): number {
   return createHash('sha256').update(text).digest().readUIntBE(0, BYTES);
 }
 
-/**
- * @param entry `NAME=value`
- * @returns whether the environment contains exactly this entry
- */
+/** @param entry `NAME=value` */
 export function holdsEntry(environment: Buffer, entry: Buffer): boolean {
   for (let at = environment.indexOf(entry); at >= 0; at = environment.indexOf(entry, at + 1)) {
     const end = at + entry.length;
@@ -50,10 +41,6 @@ export function holdsEntry(environment: Buffer, entry: Buffer): boolean {
   return false;
 }
 
-/**
- * @param name of a variable
- * @returns its value; null if the environment does not contain it
- */
 export function valueIn(environment: Buffer, name: string): string | null {
   const begin = Buffer.from(`${name}=`);
   for (let at = environment.indexOf(begin); at >= 0; at = environment.indexOf(begin, at + 1)) {

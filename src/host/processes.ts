@@ -13,7 +13,6 @@ import { listPids, readEnvironment, readMarkLimits, readStat, showsOwnNamespace 
 import { psTable } from './ps.js';
 import type { HostProcess, ProcessTable } from './table.js';
 
-/** The variable that marks every process of a run. */
 export const RUN_MARK = 'WATCHKEEPER_RUN';
 /** The variable that names the lane of a run, and its Watchkeeper. */
 export const LANE_MARK = 'WATCHKEEPER_LANE';
@@ -29,7 +28,6 @@ export function systemProcessTable(): ProcessTable {
   return showsOwnNamespace() ? procTable : psTable;
 }
 
-/** @returns the pids of the living processes with the run's mark */
 export function markedPids(runId: string): number[] {
   return systemProcessTable()
     .snapshot(runId)
@@ -43,10 +41,7 @@ export interface MarkedRun {
   readonly laneLimit: string;
 }
 
-/**
- * @returns the runs of any Watchkeeper on this host that have living processes, as far as this host shows marks; `settled` if
- *   nothing changed during the scan
- */
+/** @returns the runs that have living processes, as far as this host shows marks; `settled` if nothing changed during the scan */
 export function findMarkedRuns(): { readonly runs: readonly MarkedRun[]; readonly settled: boolean } {
   if (!showsOwnNamespace()) return { runs: [], settled: true };
   const runs = new Map<string, MarkedRun>();

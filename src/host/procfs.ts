@@ -1,15 +1,9 @@
-/**
- * Linux's `/proc`, read as plainly as possible. A process may end between two reads at any time, so absence is a result here,
- * never an exception. Format: `man 5 proc`.
- */
+/** Linux's `/proc` (`man 5 proc`). A process may end between two reads, so absence is a result here, never an exception. */
 import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
-import { errorCode } from '../errno.js';
+import { errorCode } from '../errors.js';
 import type { HostProcess } from './table.js';
 
-/**
- * The content of `/proc/{pid}/environ`. `unreadable`: the process belongs to another user. `unknown`: it has ended by now, or
- * is replacing its program; try again.
- */
+/** `/proc/{pid}/environ`. `unreadable`: another user's process. `unknown`: it has ended, or is replacing its program; try again. */
 export type Environment = Buffer | 'unknown' | 'unreadable';
 
 /** Why a pid is not a living process; `kernel`: a thread of the kernel itself, which belongs to no run. */
@@ -23,10 +17,7 @@ const RESIDENT_LINE = 'Max resident set';
 /** Dead, or about to be, according to the kernel. */
 const DEAD_STATES = new Set(['Z', 'X', 'x']);
 
-/**
- * Shared by all reads, one after the other: a look at 330 processes takes 5 ms instead of 12. It grows as needed, because
- * environments have no small limit.
- */
+/** One buffer for all reads: a look at 330 processes takes 5 ms instead of 12. Environments have no small limit. */
 let shared = Buffer.allocUnsafeSlow(64 * 1024);
 
 /** @returns whether `/proc` exists and shows this process's pid namespace */

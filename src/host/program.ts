@@ -17,20 +17,13 @@ export function compiledProgram(path: string): string {
   return join(ownBuild(), `${path}.js`);
 }
 
-/**
- * @returns the folder of the build that this process runs; if it runs from the sources, the newest one
- * @throws Error if this file is not inside a package
- */
+/** The folder of the build that this process runs; from the sources, the newest one. @throws Error outside a package */
 export function ownBuild(): string {
   // In a bundle this code is in another file than in the sources.
   return folderAbove((folder) => existsSync(join(folder, MAIN_PROGRAM))) ?? buildOf(packageRoot(), MAIN_PROGRAM);
 }
 
-/**
- * @param root the folder of a package
- * @param program below a build
- * @returns the folder of the build whose program its launchers start: the newest of a checkout, the only one of an installed package
- */
+/** @returns the build whose program launchers start: the newest of a checkout, the only one of an installed package */
 export function buildOf(root: string, program: string): string {
   const newest = join(root, '.builds/current');
   return existsSync(join(newest, program)) ? newest : join(root, 'dist');
@@ -41,10 +34,7 @@ export function isCheckout(root: string): boolean {
   return existsSync(join(root, 'build.mjs'));
 }
 
-/**
- * @returns the folder of the package, whether this file runs compiled or from the sources
- * @throws Error if this file is not inside a package
- */
+/** @throws Error if this file is not inside a package */
 export function packageRoot(): string {
   const root = folderAbove((folder) => existsSync(join(folder, 'package.json')));
   if (root === null) throw new Error(`no package.json above ${fileURLToPath(import.meta.url)}`);

@@ -1,7 +1,4 @@
-/**
- * The processes of a host without `/proc`, from `ps` (POSIX columns and `lstart`). It shows no environments, so there are no
- * marks; start times are exact to the second.
- */
+/** The processes of a host without `/proc`, from `ps`: no environments, so no marks; start times exact to the second. */
 import { spawnSync } from 'node:child_process';
 import type { HostProcess, ProcessTable } from './table.js';
 
@@ -19,10 +16,7 @@ export const psTable: ProcessTable = {
   },
 };
 
-/**
- * @param text the output of `ps -o pid=,ppid=,pgid=,stat=,lstart=`
- * @returns its living processes
- */
+/** @param text the output of `ps -o pid=,ppid=,pgid=,stat=,lstart=` */
 export function parsePs(text: string): HostProcess[] {
   const found: HostProcess[] = [];
   for (const line of text.split('\n')) {

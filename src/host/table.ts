@@ -13,24 +13,17 @@ export interface HostProcess {
 export interface Snapshot {
   /** Every living process by pid. Zombies count as dead. */
   readonly living: ReadonlyMap<number, HostProcess>;
-  /** The processes with the run's mark. */
   readonly marked: readonly HostProcess[];
   /** The processes whose environment may not be read, because they belong to another user. */
   readonly unreadable: readonly HostProcess[];
-  /**
-   * False if the process list was still changing: a process that is gone may have left a successor that was not seen, so the
-   * absence of marks proves nothing.
-   */
+  /** False if the process list was still changing: then the absence of marks proves nothing. */
   readonly settled: boolean;
   /** False if this host does not show environments: then only a tree recorded earlier can be followed. */
   readonly showsMarks: boolean;
 }
 
 export interface ProcessTable {
-  /**
-   * @param runId of the mark to look for
-   * @param onMarked called for each marked process as soon as it is seen, before the rest is read
-   */
+  /** @param onMarked called for each marked process as soon as it is seen, before the rest is read */
   snapshot(runId: string, onMarked?: (found: HostProcess) => void): Snapshot;
   find(pid: number): HostProcess | null;
 }

@@ -24,7 +24,6 @@ export interface Acceptance extends WakeOption {
   readonly pieces?: readonly string[] | undefined;
 }
 
-/** As {@link Transitions.accept}. */
 export async function acceptSession(
   context: StoreContext,
   draft: SessionDraft,

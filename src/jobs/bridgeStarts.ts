@@ -1,7 +1,4 @@
-/**
- * Records the recent starts of a host's bridge that no orderly stop followed. A bridge that is killed again and again, by a
- * supervisor, for memory, or because of a message, is restarted each time, and nothing else shows it.
- */
+/** The recent starts of a host's bridge that no orderly stop followed: nothing else shows one that is killed again and again. */
 import { applyCommit } from '../redis/commit.js';
 import { DAY, MINUTE } from '../time.js';
 import { StorePart } from './storePart.js';

@@ -39,12 +39,7 @@ export class ChatMemory extends StorePart {
     await applyCommit(this.redis, { checks: [], writes: ownMessageWrites(this.context, session, messageId, bot) });
   }
 
-  /**
-   * The bot whose numbers of messages carry no mark, the same for ever. Before it was kept, that was the one that fetched
-   * messages.
-   * @param botId the one that asks
-   * @param isLater whether it is known to have come later
-   */
+  /** The bot whose messages carry no mark, the same for ever. @param isLater whether this one is known to have come later */
   async firstBot(botId: string, isLater = false): Promise<string> {
     const { redis, keys } = this;
     const known = await redis.get(keys.firstBot);

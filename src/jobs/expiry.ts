@@ -57,12 +57,7 @@ export class Expiry extends StorePart {
     return applyCommit(redis, { checks, writes });
   }
 
-  /**
-   * Removes incidents that closed before the instant (epoch milliseconds) and whose sessions are gone. The sessions matter
-   * because the prompt of a waiting revival is made from its incident.
-   * @param from how many of the oldest to skip
-   * @param most how many to check
-   */
+  /** Only if their sessions are gone: a waiting revival's prompt is made from one. Checks `most` of them behind `from`. */
   async removeIncidents(before: number, from: number, most: number, guard: Guard) {
     const { redis, keys } = this;
     const ids = await redis.zrangebyscore(keys.closedIncidents, '-inf', `(${before}`, 'LIMIT', from, most);
@@ -77,16 +72,11 @@ export class Expiry extends StorePart {
     return { removed: isDone ? over.length : 0, looked: ids.length };
   }
 
-  /** @returns those ids that belong to no session in any state */
   unknownAmong(sessionIds: readonly string[]): Promise<string[]> {
     return missing(this.redis, sessionIds, this.keys.session);
   }
 
-  /**
-   * One part of the issue records, as in Redis' SCAN.
-   * @param cursor `0` begins
-   * @returns fingerprints, and the cursor of the next part; `0` after the last one
-   */
+  /** As Redis' SCAN: cursor `0` begins, and ends. */
   async issueFingerprints(cursor: string): Promise<{ fingerprints: string[]; next: string }> {
     const [next, found] = await this.redis.scan(cursor, 'MATCH', this.keys.issue('*'), 'COUNT', SCAN_COUNT);
     return { fingerprints: found.map((key) => key.slice(this.keys.issue('').length)), next };

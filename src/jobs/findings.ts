@@ -21,11 +21,9 @@ const consideredWait = z.object({
   /** One clause: `its limit of 15 min ended at 10:02:00 UTC`. */
   why: z.string(),
 });
-/** A wait that a detector considered, and the result. */
 export type ConsideredWait = Readonly<z.infer<typeof consideredWait>>;
 
 const clockReading = z.object({
-  /** The sub-agent that was measured; null for the main agent. */
   agent: z.string().nullable(),
   unit: z.enum(['ms', 'failing_batches', 'calls']),
   value: z.number(),
@@ -64,7 +62,6 @@ export interface WatchdogGap {
   /** Every affected measurement starts again here. */
   readonly until: number;
   readonly cause: GapCause;
-  /** The watchdog's process. */
   readonly by: ProcessIdentity;
   /** Whether it was the acting watchdog when the gap began. */
   readonly acted: boolean;

@@ -9,15 +9,11 @@ import type { StoreContext } from './storePart.js';
 
 export interface IncidentMove extends Partial<CheckedWrites> {
   readonly at: CommitName;
-  /** The incident's changes. */
   readonly patch: Partial<Incident>;
   readonly sessionPatch?: SessionPatch;
 }
 
-/**
- * @param session changed together with the incident; null to change the incident alone
- * @returns the incident after the change; null if another process changed one of the two first, or a check did not hold
- */
+/** @param session changed with the incident @returns null if another process changed one first, or a check did not hold */
 export async function moveIncident(
   context: StoreContext,
   session: AgentSession | null,
@@ -38,10 +34,7 @@ export async function moveIncident(
   return isApplied ? next : null;
 }
 
-/**
- * @returns what gives the name of its subject to a new incident; null if another one is open about it
- * @throws RangeError for an incident about a session's run
- */
+/** @returns null if another incident is open about its subject @throws RangeError for an incident about a session's run */
 export async function subjectTaken(
   { redis, keys, records }: StoreContext,
   incident: Incident,
@@ -66,7 +59,6 @@ export async function subjectFreed({ redis, keys }: StoreContext, incident: Inci
   return { checks: [{ read: ['GET', key], equals: owner }], writes };
 }
 
-/** @returns the check that an incident is new, and the writes that store it as open */
 export function openedIncident({ keys }: StoreContext, incident: Incident): CheckedWrites {
   const key = keys.incident(incident.incident_id);
   return {

@@ -1,7 +1,4 @@
-/**
- * The watchdog's transitions. Each commit that follows from a decision also checks the watchdog's lease, so that a holder that
- * was paused and wakes up late changes nothing.
- */
+/** The watchdog's transitions. Each checks its lease in the commit, so that a paused holder that wakes up late changes nothing. */
 import { applyCommit, type Check } from '../redis/commit.js';
 import { moveIncident, openedIncident, subjectFreed, subjectTaken } from './incidentChange.js';
 import type { Incident, IncidentOutcome } from './incidents.js';
@@ -17,10 +14,7 @@ import { StorePart } from './storePart.js';
 export type Guard = readonly Check[];
 
 export class IncidentTransitions extends StorePart {
-  /**
-   * At most one incident is open per session.
-   * @returns whether the incident is open now; false if the session changed or has one already
-   */
+  /** @returns whether it is the session's one open incident now; false if the session changed or has one already */
   async open(session: AgentSession, incident: Incident, guard: Guard): Promise<boolean> {
     if (session.incident_id !== null) return false;
     const { checks, writes } = openedIncident(this.context, incident);
@@ -29,10 +23,7 @@ export class IncidentTransitions extends StorePart {
     return (await changeSession(this.context, session, change)) !== null;
   }
 
-  /**
-   * For an incident about something other than a session's run: at most one is open per subject.
-   * @returns whether the incident is open now; false if another one is
-   */
+  /** At most one incident is open per subject that is no session's run. @returns whether this one is open now */
   async openAbout(incident: Incident, guard: Guard): Promise<boolean> {
     const subject = await subjectTaken(this.context, incident);
     if (subject === null) return false;
@@ -68,10 +59,7 @@ export class IncidentTransitions extends StorePart {
     });
   }
 
-  /**
-   * `released → revived`: takes the claim of (project, chat, message), fails the session with its reason and puts the revival
-   * at the lane's head, in one commit.
-   */
+  /** `released → revived`, in one commit: takes the message's claim, fails the session, and puts the revival at the lane's head. */
   async revive(
     session: AgentSession,
     incident: Incident,
@@ -99,10 +87,7 @@ export class IncidentTransitions extends StorePart {
     return next === null ? null : { incident: next, revival };
   }
 
-  /**
-   * `… → told`: the session fails and its failure message is queued, in one commit. A run that is not proven dead keeps its
-   * lane blocked.
-   */
+  /** `… → told`: one commit queues the failure message. A run that is not proven dead keeps its lane blocked. */
   async fail(
     session: AgentSession,
     incident: Incident,
@@ -122,10 +107,7 @@ export class IncidentTransitions extends StorePart {
     });
   }
 
-  /**
-   * The run died before its agent can have done anything: the session goes back to its lane's head, as after an orderly
-   * interruption, and that is the incident's outcome.
-   */
+  /** The run died before its agent can have done anything: the session goes back to its lane's head; that is the outcome. */
   async putBack(session: AgentSession, incident: Incident, guard: Guard): Promise<Incident | null> {
     if (session.released === null || session.interruptions >= MOST_INTERRUPTIONS) return null;
     const { patch, writes } = interruptedChange(this.context, session);
@@ -139,9 +121,8 @@ export class IncidentTransitions extends StorePart {
   }
 
   /**
-   * The message had its end, and the store forgot it: the session ends so again. An answer and a cancellation are the incident's
-   * outcome; a failure message is followed until its delivery is known, as in {@link fail}, so that the incident's lines say so. A
-   * run that is not proven dead keeps its lane blocked.
+   * The store forgot the message's end: the session ends so again. A failure message is followed, as in {@link fail}, so that its
+   * incident's lines say how it was delivered. A run that is not proven dead keeps its lane blocked.
    */
   async endForgotten(session: AgentSession, incident: Incident, end: KnownEnd, guard: Guard): Promise<Incident | null> {
     const isGone = session.run === null || session.released !== null;

@@ -56,7 +56,6 @@ const report = z.object({
 export type IncidentReport = Readonly<z.infer<typeof report>>;
 
 const note = z.object({ tries: z.number(), due_at: z.number(), last_error: z.string(), refused });
-/** The incident's end, which still has to be added to its issue. */
 export type OutcomeNote = Readonly<z.infer<typeof note>>;
 
 const subject = z.discriminatedUnion('kind', [
@@ -73,7 +72,6 @@ const subject = z.discriminatedUnion('kind', [
 export type IncidentSubject = Readonly<z.infer<typeof subject>>;
 
 const hold = z.object({
-  /** The incident of the outage. */
   incident_id: z.string(),
   /** `held`: its message waits. `go`: its steps continue. `give_up`: they continue, but the message is not run again. */
   state: z.enum(['held', 'go', 'give_up']),
@@ -84,10 +82,7 @@ const hold = z.object({
 export type OutageHold = Readonly<z.infer<typeof hold>>;
 
 const course = z.object({
-  /**
-   * `down`: no message is tried. `probing`: one is, without a result yet. `releasing`: the provider answers, and the messages
-   * follow one at a time. `giving_up`: it was probed often enough.
-   */
+  /** `probing`: one message is tried. `releasing`: the provider answers, and the messages follow one at a time. */
   phase: z.enum(['down', 'probing', 'releasing', 'giving_up']),
   /** Whether a session's incident has joined; until then the outage is just opening, not over. */
   has_members: z.boolean(),
@@ -99,17 +94,14 @@ const course = z.object({
   out: z.string().nullable(),
   out_since: z.number().nullable(),
 });
-/** How far the handling of an outage got. */
 export type OutageCourse = Readonly<z.infer<typeof course>>;
 
 /** Its title is untrusted. */
 const reached = z.object({ number: z.number(), of: z.number(), title: z.string() });
-/** The step that an agent had reached. */
 export type ReachedStep = Readonly<z.infer<typeof reached>>;
 
 /** `is_left`: it cannot continue. The second attempt, or the next message, begins a new one. */
 const conversation = z.object({ id: z.string(), is_left: z.boolean() });
-/** The provider's conversation of a failed run. */
 export type FailedConversation = Readonly<z.infer<typeof conversation>>;
 
 const failedLater = z.object({
@@ -130,9 +122,7 @@ const incidentSchema = z.object({
   logs_id: z.string().exactOptional(),
   /** Absent if it is about the session's own run. */
   subject: subject.readonly().exactOptional(),
-  /** Present if an outage affects the session. */
   hold: hold.readonly().exactOptional(),
-  /** Present if the incident is the outage itself. */
   course: course.readonly().exactOptional(),
   project_key: z.string(),
   /** The leading rule. */
@@ -141,7 +131,6 @@ const incidentSchema = z.object({
   step: z.enum(INCIDENT_STEPS),
   /** Whether the run is ended and the message is revived or its chat notified; false while all rules only report. */
   acting: z.boolean(),
-  /** Why the message must not be revived; null if it may be. */
   not_revived_because: z.string().nullable(),
   /** The agent's own last words. Untrusted; absent in records of earlier versions. */
   untrusted_excerpt: z.string().nullable().exactOptional(),
@@ -173,10 +162,7 @@ const incidentSchema = z.object({
 });
 export type Incident = Readonly<z.infer<typeof incidentSchema>>;
 
-/**
- * Rejects torn records, and those of a version that knows further steps. Fields that only a later version writes may be
- * present.
- */
+/** Rejects torn records, and those with steps of a later version; further fields of one may be present. */
 export function isIncident(doc: unknown): doc is Incident {
   return incidentSchema.safeParse(doc).success;
 }
@@ -199,7 +185,6 @@ export const CRITICAL_EVENTS = [
 ] as const;
 export type CriticalEventName = (typeof CRITICAL_EVENTS)[number];
 
-/** Which agent ran. */
 export interface AgentName {
   /** The kind, as in the project's configuration. */
   readonly name: string;

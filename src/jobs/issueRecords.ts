@@ -28,10 +28,7 @@ export class StoredIssueRecords<RecordType extends Revised> {
     this.#keyCopy = keyCopy;
   }
 
-  /**
-   * The key that lets this installation recognise the marks in its issues. It is in the store, so that all processes of the
-   * installation share it. A copy next to the logs restores it if the store is lost, because the issues still exist then.
-   */
+  /** The key of the marks in this installation's issues. A copy next to the logs restores it if the store is lost. */
   async markerKey(): Promise<string> {
     const name = this.#keys.issueMarkerKey;
     const stored = await this.#redis.get(name);
@@ -56,10 +53,7 @@ export class StoredIssueRecords<RecordType extends Revised> {
     return doc === null ? null : (JSON.parse(doc) as RecordType);
   }
 
-  /**
-   * Stores the record with `rev` set to `expectedRev + 1`, if the stored one still has `expectedRev` (0: there is none).
-   * @returns false if another process was first
-   */
+  /** Stores it with `expectedRev + 1` if `expectedRev` is stored (0: there is none). @returns false if another process was first */
   async put(fingerprint: string, record: RecordType, expectedRev: number, guard: Guard = []): Promise<boolean> {
     const key = this.#keys.issue(fingerprint);
     return applyCommit(this.#redis, {

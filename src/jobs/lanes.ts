@@ -51,11 +51,7 @@ export class Lanes extends StorePart {
     });
   }
 
-  /**
-   * Moves a waiting session to its place in another lane, possibly of another host.
-   * @param fence a further condition
-   * @returns null if it no longer waits, a run holds its lane, or the fence does not hold
-   */
+  /** @param fence a further condition @returns null if it no longer waits, a run holds its lane, or the fence does not hold */
   async moveTo(
     session: AgentSession,
     lane: string,
@@ -125,11 +121,7 @@ export class BlockedLanes extends StorePart {
   }
 }
 
-/**
- * @param place at the end, at the head, or before another session
- * @param options as in {@link laneReleaseWrites}
- * @returns the writes that put a pending session into its lane
- */
+/** @param place at the end, at the head, or before another @param options as in {@link laneReleaseWrites} */
 export function laneEntryWrites(
   { keys }: StoreContext,
   session: AgentSession,
@@ -153,10 +145,7 @@ export function goesFirst({ attempt, interruptions }: AgentSession): boolean {
   return attempt === 2 || interruptions > 0;
 }
 
-/**
- * @param session pending, in no lane
- * @returns where it belongs among those that wait: first if it was at the head before, else in the order of acceptance
- */
+/** @returns where a pending session belongs: first if it was at the head before, else in the order of acceptance */
 export async function placeInLane({ redis, keys, records }: StoreContext, session: AgentSession): Promise<LanePlace> {
   if (goesFirst(session)) return 'LPUSH';
   for (const other of await records.sessions(await redis.lrange(keys.lane(session.lane), 0, -1))) {
@@ -173,7 +162,6 @@ export function laneBlockWrites(keys: Keys, session: AgentSession, now: number):
   return [blockWrite(keys, blocked)];
 }
 
-/** @returns a blocked lane whose holder has no record */
 export function withoutRecord(lane: string, runId: string): BlockedLane {
   return { lane, run_id: runId, run: null, session_id: null, project_key: null, since: 0, is_told: false };
 }

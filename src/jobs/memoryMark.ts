@@ -36,10 +36,7 @@ export class MemoryMark {
     this.#key = keys.memoryMark(randomBytes(8).toString('hex'));
   }
 
-  /**
-   * @returns the loss of the store since the last call
-   * @throws ioredis' error if Redis is unavailable or refuses the write
-   */
+  /** @returns the loss since the last call @throws ioredis' error if Redis is unavailable or refuses the write */
   async renew(): Promise<Forgotten> {
     this.#count += 1;
     const next = String(this.#count);

@@ -30,7 +30,6 @@ export interface Run {
   readonly run_id: string;
   /** The bridge process that owns the run. */
   readonly owner: ProcessIdentity;
-  /** The agent's process; null until it was started. */
   readonly pid: number | null;
   /** When that process started, as in {@link ProcessIdentity}; missing in records of earlier versions. */
   readonly pid_start?: string;
@@ -51,10 +50,7 @@ export interface DeathProof {
   readonly by: 'scan' | 'no_process' | 'other_boot' | 'other_container' | 'lease_over';
 }
 
-/**
- * A lane that starts nothing, because its last run has ended but could not be proven dead: two agents in one directory are worse
- * than a message that waits.
- */
+/** A lane whose last run could not be proven dead: two agents in one directory are worse than a message that waits. */
 export interface BlockedLane {
   readonly lane: string;
   /** The run that the lane's holder key names. */
@@ -83,7 +79,6 @@ export interface Sender {
   readonly name: string;
 }
 
-/** A chat's request, and the state of the messages to the chat. */
 export interface ChatRequest {
   /** Telegram's chat id in decimal, or `terminal`. */
   readonly chat_id: string;
@@ -92,7 +87,6 @@ export interface ChatRequest {
   readonly thread_id: string | null;
   readonly sender: Sender;
   readonly message_text: string;
-  /** The state of the final message; null until there is one. */
   readonly delivery: DeliveryState | null;
   /** The chat's message that is edited while the agent works. */
   readonly progress_message_id: string | null;
@@ -126,7 +120,6 @@ export interface Session {
   readonly run: Run | null;
   readonly stop: StopRequest | null;
   readonly released: DeathProof | null;
-  /** The one open incident. */
   readonly incident_id: string | null;
   /** How often its message was interrupted, in both attempts. None of these is an attempt; see {@link MOST_INTERRUPTIONS}. */
   readonly interruptions: number;
@@ -158,7 +151,6 @@ export const MOST_INTERRUPTIONS = 3;
 export const DELIVERY_STATES = ['queued', 'sending', 'sent', 'unknown', 'given_up'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** @returns whether the message needs no further delivery */
 export function isDelivered(state: DeliveryState): boolean {
   return state !== 'queued' && state !== 'sending';
 }

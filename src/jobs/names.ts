@@ -48,10 +48,7 @@ export function hostOfLane(lane: string): string {
   return lane.slice(0, lane.indexOf(':'));
 }
 
-/**
- * @param bot whose numbers are marked; null if they are not
- * @returns a message's id as keys have it
- */
+/** @param bot whose numbers are marked; null if they are not */
 export function markedNumber(messageId: string, bot: string | null): string {
   return bot === null ? messageId : `b${bot}:${messageId}`;
 }

@@ -16,12 +16,7 @@ export class Outbox extends StorePart {
    * @returns the claimed entry as it was before (its `state` is the predecessor's) and as it is now; null if another process
    *   has the claim, the message is due later, or it has arrived
    */
-  async claim(
-    sessionId: string,
-    claimMs: number,
-    here: ProcessIdentity,
-    mayBeOurs = false,
-  ): Promise<{ before: OutboxEntry; entry: OutboxEntry } | null> {
+  async claim(sessionId: string, claimMs: number, here: ProcessIdentity, mayBeOurs = false) {
     const before = await this.context.records.outboxEntry(sessionId);
     const now = this.clock.now();
     if (before === null || isDelivered(before.state)) return null;

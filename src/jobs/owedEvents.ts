@@ -7,7 +7,6 @@ export class OwedEvents extends StorePart {
     await this.redis.rpush(this.keys.owedEvents(logsId), event);
   }
 
-  /** @returns the next event to write; null if there is none */
   first(logsId: string): Promise<string | null> {
     return this.redis.lindex(this.keys.owedEvents(logsId), 0);
   }

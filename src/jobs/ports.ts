@@ -4,22 +4,13 @@ import type { LaneView } from './records.js';
 
 /** The queue of accepted work that waits for a worker. */
 export interface WorkQueue {
-  /**
-   * Makes sure that there is a job for the session at the head of every free lane. Idempotent; a job may repeat, the `pending →
-   * active` compare-and-set decides.
-   * @param lanes of this host that are worth checking, if the caller has read them already
-   * @returns how many jobs were added
-   * @throws UnreachableError if the queue is unavailable
-   */
+  /** Idempotent: `pending → active` decides. @param lanes if they have been read already @throws UnreachableError */
   pump(lanes?: readonly LaneView[]): Promise<number>;
 }
 
 /** The place where people read. */
 export interface Chat {
-  /**
-   * Tries to deliver the session's outbox entry now, by the delivery rules (one claimed send, then edits only).
-   * @returns the entry's state afterwards; `queued` if it stays for a later try
-   */
+  /** One claimed send, then edits only. @returns the outbox entry's state; `queued` if it stays for a later try */
   deliver(sessionId: string): Promise<DeliveryState>;
   /** Puts `text` into the session's progress message. Droppable: a failure is logged, never thrown. */
   showProgress(sessionId: string, text: string): Promise<void>;
@@ -27,9 +18,6 @@ export interface Chat {
 
 /** Starts the sessions that wait in the lanes of this host. */
 export interface Lanes {
-  /**
-   * Never rejects.
-   * @param next the session at the head of the free lane, if known
-   */
+  /** Never rejects. @param next the session at the head of the free lane, if known */
   startNext(lane: string, next?: string): Promise<void>;
 }

@@ -1,7 +1,4 @@
-/**
- * The announcement of a living bridge, every few seconds, so that a command on the same host knows what it may do: asking
- * Telegram for messages would interrupt our own bridge's poll.
- */
+/** A living bridge says every few seconds that it is there, so that a command knows whether it may ask Telegram for messages. */
 
 import type { ServedPlace } from '../config/servedPlaces.js';
 import type { ProjectRules } from '../config/settings.js';
@@ -43,11 +40,7 @@ export interface BridgeAbsence {
 const TOUCHED_FOR_MS = 60 * SECOND;
 
 export class Presences extends StorePart {
-  /**
-   * Other hosts see a draining bridge as silent, so that they take over its waiting messages.
-   * @param places that the host serves
-   * @param forMs after this time without another announcement the bridge counts as gone, in milliseconds
-   */
+  /** A draining bridge is silent to other hosts: they take over. @param forMs without another announcement it counts as gone */
   async say(presence: Presence, places: readonly ServedPlace[], forMs: number): Promise<void> {
     const text = JSON.stringify(presence);
     const words = this.#keysOf(presence).map((key) => ['SET', key, text, 'PX', String(forMs)] as const);

@@ -1,7 +1,4 @@
-/**
- * Moves records that this version cannot read aside, whole, under their own key: a torn one, one of another shape, one that a
- * newer version wrote. Nothing of them is lost, and nothing waits for them any longer.
- */
+/** Moves records that this version cannot read aside, whole, under their own key. Nothing of them is lost or waits for them. */
 
 import { applyCommit, type Check, type Write } from '../redis/commit.js';
 import type { Guard } from './incidentTransitions.js';
@@ -18,17 +15,12 @@ export interface UnreadableSession {
   readonly sessionId: string;
   readonly fields: Readonly<Record<string, string>>;
   readonly lane: string | null;
-  /** The run that holds the lane; null if none does. */
   readonly holder: string | null;
-  /** Whether it is in the lane's list of waiting sessions. */
   readonly waits: boolean;
 }
 
 export class Quarantine extends StorePart {
-  /**
-   * @param inLane the lane that it waits in, if known
-   * @returns the readable part; null if there is no record at all
-   */
+  /** @param inLane the lane that it waits in, if known @returns the readable part; null if there is no record at all */
   async look(sessionId: string, inLane: string | null = null): Promise<UnreadableSession | null> {
     const { redis, keys } = this;
     const fields = await redis.hgetall(keys.session(sessionId));
@@ -46,12 +38,7 @@ export class Quarantine extends StorePart {
     return known.filter((_, at) => exist[at] === 1);
   }
 
-  /**
-   * A failed session takes its place. The chat is notified if it is known and no message is on its way to it.
-   * @param text the failure message
-   * @param freesLane whether the lane is held by its run, and that run is over
-   * @returns whether it was moved; false if it changed first
-   */
+  /** A failed session with `text` takes its place. @param freesLane if its run is over @returns false if it changed first */
   async moveSession(unreadable: UnreadableSession, text: string, freesLane: boolean, guard: Guard): Promise<boolean> {
     const { redis, keys } = this;
     const { sessionId, fields, lane, holder } = unreadable;
@@ -87,10 +74,7 @@ export class Quarantine extends StorePart {
     return applyCommit(redis, { checks, writes });
   }
 
-  /**
-   * @param session the one that names the incident; it is released from it and judged again
-   * @returns whether it was moved; false if something changed first
-   */
+  /** @param session to release from the incident, and to judge again @returns false if something changed first */
   async moveIncident(incidentId: string, session: AgentSession | null, guard: Guard): Promise<boolean> {
     const { redis, keys } = this;
     const checks: Check[] = [...guard, { read: ['EXISTS', keys.incident(incidentId)], equals: '1' }];

@@ -58,10 +58,7 @@ export class Records {
     this.keys = keys;
   }
 
-  /**
-   * @returns the session; null if there is none
-   * @throws CorruptRecordError if the record cannot be read
-   */
+  /** @returns null if there is none @throws CorruptRecordError if the record cannot be read */
   async session(sessionId: string): Promise<AgentSession | null> {
     return decodeSession(await this.redis.hgetall(this.keys.session(sessionId)));
   }
@@ -92,10 +89,7 @@ export class Records {
     return this.redis.zrange(this.keys.status(status), String(-most), '-1');
   }
 
-  /**
-   * @param bot whose numbers the message's id is marked with; null if with none
-   * @returns the session that was created for a message, ours or a person's; null for a message never seen
-   */
+  /** @param bot whose numbers are marked, if any @returns the session of a message; null if that was never seen */
   async sessionOfMessage(projectKey: string, chatId: string, messageId: string, bot: string | null = null) {
     return readSessionOfMessage(this.redis, this.keys, (id) => [projectKey, chatId, markedNumber(id, bot)], messageId);
   }
@@ -153,10 +147,7 @@ export class Records {
     throw new CorruptRecordError(`${name}: the record is not what this version writes; it is set aside`);
   }
 
-  /**
-   * @param onBroken called for each unreadable record; it is left out
-   * @returns the open incidents, the oldest first
-   */
+  /** The oldest first. @param onBroken called for each unreadable record; it is left out */
   async openIncidents(onBroken?: (error: CorruptRecordError) => void): Promise<Incident[]> {
     const ids = await this.redis.zrange(this.keys.openIncidents, '0', '-1');
     return readable(ids, (id) => this.incident(id), onBroken);

@@ -24,10 +24,7 @@ import { type StoreContext, StorePart } from './storePart.js';
 
 /** Replaces an incident that is gone: the message's one revival is used. */
 const FORGOTTEN_INCIDENT = 'forgotten';
-/**
- * More than the number of changes that a process storing a record again can have missed, so that no process takes the record
- * for the one it has read.
- */
+/** More changes than a process that stores a record again can have missed: none takes it for the one it has read. */
 const UNSEEN_CHANGES = 1_000;
 const BEFORE_FORK: readonly IncidentStep[] = ['opened', 'detected', 'stopping', 'released'];
 
@@ -37,11 +34,7 @@ export class Regain extends StorePart {
     return (await this.redis.exists(this.keys.session(sessionId), this.keys.quarantine('session', sessionId))) === 0;
   }
 
-  /**
-   * Stores a waiting session at its place in its lane.
-   * @param session as last known
-   * @returns whether it was stored; false if there is a record, or its message has its end
-   */
+  /** @returns whether a waiting session was stored at its place; false if there is a record, or its message has its end */
   async waiting(session: AgentSession): Promise<boolean> {
     const next: AgentSession = { ...renewed(session), status: 'pending', run: null, started_at: null };
     const place = await placeInLane(this.context, next);
@@ -75,11 +68,7 @@ export class Regain extends StorePart {
     });
   }
 
-  /**
-   * Stores a session that has ended, with its final message.
-   * @param before called just before it is stored, if it can be
-   * @returns whether it was stored; false if there is a record, or its message has its end
-   */
+  /** @param before called just before it is stored @returns false if there is a record, or its message has its end */
   async ended(session: AgentSession, known: KnownEnd, before?: () => Promise<void>): Promise<boolean> {
     const now = this.clock.now();
     const end = endPatch(known);
@@ -89,10 +78,7 @@ export class Regain extends StorePart {
     return this.#store(next, () => ({ checks: [exists], writes: outboxWrites(this.keys, entry) }), before);
   }
 
-  /**
-   * @param more given the run of its first attempt, which may hold the lane in this store; if it returns null, nothing is
-   *   stored
-   */
+  /** @param more given the run of its first attempt, which may hold the lane; nothing is stored if it returns null */
   async #store(
     next: AgentSession,
     more: (ofFirst: string | null) => CheckedWrites | null,
@@ -135,13 +121,7 @@ interface SettledFirst extends CheckedWrites {
   readonly runId: string | null;
 }
 
-/**
- * The store may show a first attempt as running or waiting although a bridge has begun the second one. Storing the second one
- * again must settle the first in the same commit: otherwise both would end, and the message would have two ends.
- * @param session perhaps a second attempt
- * @returns null if the first attempt has ended without this second one: its message has its end
- * @throws ioredis' error if Redis is unavailable
- */
+/** Settles a first attempt in the commit that stores its second: there is one end. @returns null if it has ended otherwise */
 async function settleFirst(context: StoreContext, session: AgentSession): Promise<SettledFirst | null> {
   const { session_id: revivalId, revival_of: firstId } = session;
   if (firstId === null) return { checks: [], writes: [], runId: null };
@@ -191,10 +171,7 @@ async function leaveLane({ redis, keys }: StoreContext, first: AgentSession, now
   return [['ZREM', keys.runLeases, first.session_id]] satisfies Write[];
 }
 
-/**
- * Its incident continues from the fork that was forgotten; an incident about more than this session sees that the session has
- * ended.
- */
+/** Its incident continues from the forgotten fork; one about more than this session sees that the session has ended. */
 function forkedWrites({ keys }: StoreContext, incident: Incident, revivalId: string, now: number): Write[] {
   const isPlain = incident.subject === undefined && incident.hold === undefined && incident.outcome === null;
   const wake = wakeWrite(keys, { incident: incident.incident_id });

@@ -15,7 +15,6 @@ export interface ReloadAnswer {
   readonly said: string;
 }
 
-/** The outcome of a reload, in a sentence. */
 export type ReloadOutcome = Pick<ReloadAnswer, 'ok' | 'said'>;
 
 const KEPT_MS = 60 * SECOND;

@@ -14,10 +14,7 @@ export interface Learned {
   readonly journalTorn?: true;
 }
 
-/**
- * @param leaseMs how long the run may continue without a renewal, in milliseconds
- * @returns the change that starts the head of a free lane; it reads the conversation that the session continues
- */
+/** Starts the head of a free lane; reads the conversation that it continues. @param leaseMs milliseconds without a renewal */
 export function startedChange({ keys, clock }: StoreContext, session: AgentSession, run: Run, leaseMs: number): Change {
   const now = clock.now();
   const cleared = { stop: null, released: null, not_before: null };
@@ -68,7 +65,6 @@ export function ownedChange(
   };
 }
 
-/** @returns whether the session is active, with this run */
 export function isRunBy(session: AgentSession, runId: string): session is AgentSession & { readonly run: Run } {
   return session.status === 'active' && session.run?.run_id === runId;
 }

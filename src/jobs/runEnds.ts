@@ -50,10 +50,7 @@ export async function endRunBesideReport(
   );
 }
 
-/**
- * @returns the check that the session's incident stays as it is now, since a joining rule may make it act at any moment, and
- *   the writes that give it its outcome; null if the incident acts, or cannot be read, so that it may act
- */
+/** @returns the check that the incident stays as it is, and its outcome; null if it acts, or cannot be read, so that it may */
 async function leftIncident(
   { keys, records }: StoreContext,
   { incident_id: incidentId }: AgentSession,

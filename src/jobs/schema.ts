@@ -1,7 +1,4 @@
-/**
- * Which version of the records a Redis holds, and which versions may still read them. Every process checks this when it
- * connects: an older one would take what a newer one wrote for damage and set it aside.
- */
+/** Which version of the records a Redis holds, checked at each connection: an older process would take newer records for damage. */
 import type { Redis } from 'ioredis';
 import * as z from 'zod';
 import { UsageError } from '../errors.js';
@@ -20,10 +17,7 @@ export interface Schema {
 
 const STORED = z.object({ version: z.int().positive(), least_reader: z.int().positive() });
 
-/**
- * @returns the store's schema; null if no version that records it has written there
- * @throws UsageError if it cannot be read
- */
+/** @returns null if no version that records it has written there @throws UsageError if it cannot be read */
 export async function readSchema(redis: Redis, keys: Keys): Promise<Schema | null> {
   const text = await redis.get(keys.schema);
   return text === null ? null : parse(text, keys);
@@ -35,10 +29,7 @@ export async function requireReadable(redis: Redis, keys: Keys, own: Schema = SC
   if (found !== null && found.leastReader > own.version) throw new UsageError(refusal(found, own));
 }
 
-/**
- * As {@link requireReadable}, and records that `own` writes there from now on.
- * @throws UsageError as {@link requireReadable}
- */
+/** As {@link requireReadable}, with what it throws; records that `own` writes there from now on. */
 export async function claimSchema(redis: Redis, keys: Keys, own: Schema = SCHEMA): Promise<void> {
   for (;;) {
     await requireReadable(redis, keys, own);

@@ -29,7 +29,6 @@ export interface WakeOption {
 
 export interface ChangedSession {
   readonly session: AgentSession;
-  /** The results of the change's reads. */
   readonly found: readonly (string | null)[];
 }
 
@@ -112,11 +111,7 @@ export function sessionIndexWrite(keys: Keys, session: AgentSession): Write {
   return ['ZADD', keys.status(statusIndexOf(session.status)), String(indexScore(session)), session.session_id];
 }
 
-/**
- * @param now UTC epoch milliseconds
- * @param options by default the bridge of the lane is woken, to start the next head
- * @returns the writes that release a session's lane; the next head may start
- */
+/** @param now UTC epoch milliseconds @param options by default the lane's bridge is woken, to start the next head */
 export function laneReleaseWrites(keys: Keys, session: AgentSession, now: number, options: WakeOption = {}): Write[] {
   const { lane, session_id } = session;
   return [...freeLaneWrites(keys, lane, now, options), ['ZREM', keys.runLeases, session_id]];

@@ -74,14 +74,8 @@ function nullFor(names: readonly string[]): Record<string, null> {
   return Object.fromEntries(names.map((name) => [name, null]));
 }
 
-/**
- * @param previous the stored session; null if it is new
- * @returns the changed fields to set, and the fields to delete because they are null now
- */
-export function encodeChanges(
-  previous: AgentSession | null,
-  next: AgentSession,
-): { readonly set: string[]; readonly unset: string[] } {
+/** @returns the fields that differ from the stored session, and those to delete because they are null now */
+export function encodeChanges(previous: AgentSession | null, next: AgentSession) {
   const set: string[] = [];
   const unset: string[] = [];
   for (const name of NAMES) {
@@ -94,11 +88,7 @@ export function encodeChanges(
   return { set, unset };
 }
 
-/**
- * @param fields the hash as Redis returned it
- * @returns the session; null if there is none
- * @throws CorruptRecordError if a field cannot be read, with the session's id and the field's name
- */
+/** @returns null if there is none @throws CorruptRecordError with the session's id and the field's name */
 export function decodeSession(fields: Readonly<Record<string, string>>): AgentSession | null {
   if (Object.keys(fields).length === 0) return null;
   // All properties exist from the start: V8 is slow with an object that grows to this size, and with each copy of it.

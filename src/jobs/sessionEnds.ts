@@ -6,14 +6,10 @@ import { newOutboxEntry } from './newRecords.js';
 import { laneReleaseWrites, outboxWrites, wakeWrite } from './sessionChange.js';
 import type { StoreContext } from './storePart.js';
 
-/** The end of a session, with its final message. */
 export interface KnownEnd {
   readonly kind: OutboxEntry['kind'];
   readonly text: string;
-  /**
-   * Whether it may be in the chat already without the store knowing it: then its delivery is in doubt from the beginning, as if
-   * its sender had died.
-   */
+  /** Whether it may be in the chat without the store knowing it: then its delivery is in doubt from the beginning. */
   readonly mayBeInChat: boolean;
 }
 
@@ -35,11 +31,7 @@ export function endPatch({ kind, text, mayBeInChat }: KnownEnd) {
   return { status: 'cancelled', end_reason: 'cancelled_by_person', request } as const;
 }
 
-/**
- * The bridge of its run starts the lane's next session itself.
- * @param isGone false if a process of the run may still live: then its lane stays blocked
- * @returns the change that ends an active session as known; it also reads the next session of the lane
- */
+/** The run's bridge starts the lane's next session itself. @param isGone false keeps the lane blocked: a process may live */
 export function endedChange({ keys, clock }: StoreContext, session: AgentSession, known: KnownEnd, isGone: boolean) {
   const now = clock.now();
   const end = endPatch(known);
@@ -55,10 +47,7 @@ export function endedChange({ keys, clock }: StoreContext, session: AgentSession
   };
 }
 
-/**
- * @param notBefore epoch ms, if something has to end first
- * @returns the change that puts an active session back at its lane's head and frees the lane
- */
+/** Puts an active session back at its lane's head. @param notBefore epoch ms, if something has to end first */
 export function interruptedChange(context: StoreContext, session: AgentSession, notBefore: number | null = null) {
   const patch = {
     status: 'pending',

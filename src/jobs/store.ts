@@ -22,10 +22,7 @@ import { Troubles } from './troubles.js';
 
 export type Store = Readonly<ReturnType<typeof openStore>>;
 
-/**
- * @param redis a connection for commands, with a finite number of retries per request; the caller closes it
- * @param namespace put before every key; empty in production
- */
+/** @param redis with a finite number of retries; the caller closes it @param namespace put before every key; empty in production */
 export function openStore(redis: Redis, clock: Clock, namespace = '') {
   const keys = keysIn(namespace);
   const records = new Records(redis, keys);

@@ -174,7 +174,6 @@ export async function namesWithoutRecord({ redis, keys }: StoreContext, most: nu
   ];
 }
 
-/** @returns those of the ids that have no record */
 export async function missing(redis: Redis, ids: readonly string[], keyOf: (id: string) => string): Promise<string[]> {
   const exist = await Promise.all(ids.map((id) => redis.exists(keyOf(id))));
   return ids.filter((_, at) => exist[at] === 0);

@@ -26,10 +26,7 @@ export class Strays extends StorePart {
   #cursor = '0';
   #unread: string[] = [];
 
-  /**
-   * Checks the next part of the records.
-   * @param texts sent if a final message was lost before it was sent
-   */
+  /** Checks the next part of the records. @param texts sent if a final message was lost before it was sent */
   async find(runLeaseMs: number, texts: FinalTexts): Promise<Stray[]> {
     const found = [...(await namesWithoutRecord(this.context, MOST_NAMES)), ...(await this.#leasesWithoutRun())];
     const held: string[] = [];
@@ -185,10 +182,7 @@ export class Strays extends StorePart {
     return strays.filter((stray) => stray !== null);
   }
 
-  /**
-   * @returns the runs of all active sessions; null if one record cannot be read: it may be any of them, and is set aside
-   *   elsewhere
-   */
+  /** @returns null if one record of an active session cannot be read: it may be any of them, and is set aside elsewhere */
   async #activeRuns(): Promise<Set<string> | null> {
     const { redis, keys, records } = this.context;
     const ids = await records.sessionIds('active');

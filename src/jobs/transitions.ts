@@ -44,31 +44,19 @@ export interface AnsweredSession {
 type Decide = (session: AgentSession) => Change | null;
 
 export class Transitions extends StorePart {
-  /**
-   * Writes session, lane and index under (project, chat, message) in one commit.
-   * @throws ioredis' error if Redis is unavailable: then nothing was accepted, or repeating the call finds it accepted
-   * @throws FencedError if another process has the lease: nothing was accepted
-   */
+  /** One commit. @throws ioredis' error: repeating the call finds it accepted, if it was; FencedError: nothing was accepted */
   async accept(draft: SessionDraft, acceptance: Acceptance = {}): Promise<AcceptedMessage> {
     return acceptSession(this.context, draft, acceptance);
   }
 
-  /**
-   * `pending → active`, decided by the lane: only its head may start, and only while no run holds it.
-   * @param leaseMs how long the run may continue without a renewal, in milliseconds
-   * @returns the active session, and the provider's id of the conversation that it continues (null for a new one); null if it is
-   *   not this session's turn
-   */
+  /** `pending → active`: only a lane's head, while no run holds it. @returns also the conversation; null if it is not its turn */
   async start(session: AgentSession, run: Run, leaseMs: number) {
     if (session.status !== 'pending') return null;
     const started = await changeSession(this.context, session, startedChange(this.context, session, run, leaseMs));
     return started && { session: started.session, conversationId: started.found[0] ?? null };
   }
 
-  /**
-   * Shows others that the run is alive; also sets `last_activity`.
-   * @returns false if the run no longer holds its lane: it must end itself
-   */
+  /** Also sets `last_activity`. @returns false if the run no longer holds its lane: it must end itself */
   async renewLease(session: AgentSession, leaseMs: number, lastActivity: number): Promise<boolean> {
     const { redis, keys } = this;
     return applyCommit(redis, {
@@ -88,7 +76,6 @@ export class Transitions extends StorePart {
     return this.#update(sessionId, decide);
   }
 
-  /** @returns null if the session does not wait any more */
   async recordWaitingMessage(sessionId: string, progressMessageId: string): Promise<AgentSession | null> {
     return this.#update(sessionId, (session) => {
       if (session.status !== 'pending') return null;
@@ -117,10 +104,7 @@ export class Transitions extends StorePart {
     return this.#end(sessionId, decide, known);
   }
 
-  /**
-   * The same with an end that the store has forgotten: for a run that is proven dead, or that never began.
-   * @returns null if the session is not active, or an acting incident has it
-   */
+  /** For a run that is proven dead, or never began. @returns null if the session is not active, or an acting incident has it */
   async endForgotten(sessionId: string, runId: string, end: KnownEnd): Promise<AnsweredSession | null> {
     const ended = await endRunBesideReport(this.context, sessionId, OUTCOME_OF[end.kind], (session) => {
       if (!isRunBy(session, runId)) return null;
@@ -153,10 +137,7 @@ export class Transitions extends StorePart {
     return ended?.session ?? null;
   }
 
-  /**
-   * As {@link interrupt}, without counting as one, for a failure that passes.
-   * @param chooseWait returns null if it waited long enough
-   */
+  /** As {@link interrupt}, without counting as one. @param chooseWait returns null if it waited long enough */
   async putBackToWait(
     sessionId: string,
     proof: DeathProof,
@@ -172,11 +153,7 @@ export class Transitions extends StorePart {
     return ended?.session ?? null;
   }
 
-  /**
-   * Requests the end of a session. A pending one is cancelled at once; an active one by the bridge that owns its run.
-   * @param options `isQuiet` if the person reads of it elsewhere: the chat gets no message of its own
-   * @returns the session afterwards; null if it has ended already
-   */
+  /** @param options `isQuiet` if the person reads of it elsewhere @returns the session afterwards; null if it has ended already */
   async cancel(
     sessionId: string,
     text: string,
@@ -205,10 +182,7 @@ export class Transitions extends StorePart {
     });
   }
 
-  /**
-   * `active → cancelled`, if a person requested it, once the run is proven dead. An incident that only reports ends with it.
-   * @returns null if that is not so, or an acting incident has the session
-   */
+  /** Once the run is proven dead. Ends an incident that only reports. @returns null if no person asked, or one acts */
   async cancelReleased(sessionId: string, runId: string, text: string): Promise<AgentSession | null> {
     const ended = await endRunBesideReport(this.context, sessionId, 'cancelled_by_person', (session) => {
       if (!isRunBy(session, runId)) return null;

@@ -4,7 +4,6 @@ import { type StoreContext, StorePart } from './storePart.js';
 export interface Trouble {
   /** The repository, `owner/name`, or the bot's id. */
   readonly place: string;
-  /** The id of its critical event. */
   readonly incident_id: string;
   /** UTC epoch milliseconds. */
   readonly since: number;

@@ -1,7 +1,4 @@
-/**
- * Notifications of writers: which session, lane, incident or message is worth checking now. A lost wake costs time, never
- * correctness: every listener also checks on a schedule.
- */
+/** Which session, lane, incident or message to check now. A lost wake costs only time: every listener checks on schedule. */
 import type { Redis } from 'ioredis';
 import { parseObject } from '../json.js';
 import type { Message } from '../redis/commit.js';
@@ -51,7 +48,6 @@ export class Wakes implements Service {
     this.#listeners.clear();
   }
 
-  /** @returns a function that ends the listening */
   listen(listener: (wake: Wake) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -5,18 +5,12 @@ import { createHash } from 'node:crypto';
 const DEEPEST_LEVEL = 64;
 const DIGEST_LENGTH = 16;
 
-/**
- * @param text any text
- * @returns the first 16 hex digits of its SHA-256
- */
+/** @returns the first 16 hex digits of its SHA-256 */
 export function contentDigest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, DIGEST_LENGTH);
 }
 
-/**
- * @param value a JSON value
- * @returns JSON without spaces and with sorted keys: equal values give equal texts, whatever the order of their keys
- */
+/** @returns JSON without spaces and with sorted keys: equal values give equal texts */
 export function canonicalJson(value: unknown): string {
   return canonical(value, 0);
 }

@@ -27,11 +27,7 @@ export class FileTrace {
     return stat.ino === this.#inode && stat.dev === this.#device;
   }
 
-  /**
-   * @param descriptor open for reading
-   * @param offset at which reading ended
-   * @returns whether the file is still the remembered one, grown or unchanged
-   */
+  /** @param offset at which reading ended @returns whether the file is still the same, grown or unchanged */
   continues(descriptor: number, stat: Stats, offset: number): boolean {
     if (!this.isOf(stat) || stat.size < offset) return false;
     return digestAt(descriptor, 0, this.#headLength) === this.#head && trailBefore(descriptor, offset) === this.#trail;

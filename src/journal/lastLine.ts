@@ -12,11 +12,7 @@ const NEWLINE = 0x0a;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: zeros are what is looked for
 const BEHIND_INK = /[\u0000-\u0020]+$/;
 
-/**
- * @param path a journal; it need not exist
- * @returns its last line; null if there is none, it cannot be read, it is not a JSON object, or far longer than {@link
- *   LONGEST_LINE_BYTES}
- */
+/** @returns null if there is none, it cannot be read, is no JSON object, or far longer than {@link LONGEST_LINE_BYTES} */
 export function readLastLine(path: string): JournalRecord | null {
   // Checked before every run, and usually absent. An error with its stack costs ten times as much as this check.
   if (!existsSync(path)) return null;

@@ -25,20 +25,13 @@ const STRING_LIMITS = [2_048, 512, 128];
 const DEEPEST_LEVEL = 32;
 const CUT = '…';
 
-/**
- * @param event trimmed, see {@link trimEvent}
- * @param time UTC epoch milliseconds
- * @returns the line as JSON, without a line end
- */
+/** @param event trimmed, see {@link trimEvent} @param time UTC epoch milliseconds @returns JSON, without a line end */
 export function lineOf(event: JournalEvent, time: number, sessionId: string): string {
   const { event: name, ...rest } = event;
   return JSON.stringify({ v: 1, timestamp: isoTime(time), event: name, session_id: sessionId, ...rest });
 }
 
-/**
- * @param event from an agent's stream or its transcript; `tool_output_preview` may be the whole output
- * @returns the event as it may be journaled. Trimming it again changes nothing
- */
+/** @returns the event as it may be journaled; its preview may be the whole output. Trimming it again changes nothing */
 export function trimEvent(event: JournalEvent, redact: Redact): JournalEvent {
   switch (event.event) {
     case 'pre_tool_use':
@@ -50,6 +43,7 @@ export function trimEvent(event: JournalEvent, redact: Redact): JournalEvent {
     case 'post_tool_use':
       return {
         ...trimWords(event, redact),
+        ...(event.said !== undefined && { said: headOf(event.said, TEXT_OF_MESSAGE_LIMIT, redact) }),
         tool_output_preview: headOf(event.tool_output_preview, PREVIEW_LIMIT, redact),
         output_digest: event.output_digest ?? contentDigest(event.tool_output_preview),
       };
@@ -59,6 +53,7 @@ export function trimEvent(event: JournalEvent, redact: Redact): JournalEvent {
       return { ...trimWords(end, redact), ...(answer !== undefined && { answer: redact(answer) }) };
     }
     case 'user_prompt':
+    case 'order':
     case 'assistant_message': {
       const { text, ...words } = event;
       const head = text === undefined ? undefined : headOf(text, TEXT_OF_MESSAGE_LIMIT, redact);
@@ -72,7 +67,6 @@ export function trimEvent(event: JournalEvent, redact: Redact): JournalEvent {
   }
 }
 
-/** @returns the text of an item of a list, as it may be journaled */
 export function trimItem(text: string, redact: Redact): string {
   return headOf(text, ITEM_LIMIT, redact);
 }
@@ -89,18 +83,14 @@ function trimLists<Event extends JournalEvent>(event: Event, redact: Redact): Ev
 function trimWords<Event extends JournalEvent>(event: Event, redact: Redact): Event {
   let trimmed = event;
   for (const [key, value] of Object.entries(event)) {
-    if (typeof value !== 'string' || key === 'tool_output_preview') continue;
+    if (typeof value !== 'string' || key === 'tool_output_preview' || key === 'said') continue;
     const word = headOf(value, WORD_LIMIT, redact);
     if (word !== value) trimmed = { ...trimmed, [key]: word };
   }
   return trimmed;
 }
 
-/**
- * @param input a tool's input
- * @returns the input with every text in it redacted; if its JSON is longer than {@link INPUT_LIMIT_BYTES}, with its texts cut;
- *   if that is not enough, `{"cut": the beginning of its JSON}`
- */
+/** @returns the redacted input; beyond {@link INPUT_LIMIT_BYTES} with its texts cut, or `{"cut": the beginning of its JSON}` */
 export function trimInput(input: unknown, redact: Redact): unknown {
   const change: Change = (text, name) => {
     const clean = headOf(text, TEXT_LIMIT, redact);

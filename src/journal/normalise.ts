@@ -20,10 +20,7 @@ const ZULU = 0x5a;
 const LARGEST_SECONDS = 1e11;
 /** The end of the year 9999, the latest time that any clock shows. */
 const LAST_INSTANT_MS = 253_402_300_799_999;
-/**
- * Some lines from outside were written by a clock that was never set (1970, 9999). Agents that keep journals are younger than
- * this, and one such line would make a verdict speak of decades.
- */
+/** Agents that keep journals are younger. A line of a clock that was never set would make a verdict speak of decades. */
 const FIRST_INSTANT_MS = Date.UTC(2020, 0);
 const END_OF_INSTANTS_MS = Date.UTC(2100, 0);
 const LEAP_SECOND = /^(.{11}\d\d:\d\d:)60/;
@@ -35,11 +32,7 @@ export function eventOf(record: JournalRecord): string | null {
   return event === undefined && typeof record.tool_name === 'string' ? 'post_tool_use' : null;
 }
 
-/**
- * @param record a journal line
- * @param event from {@link eventOf}
- * @returns the line's instant, UTC epoch milliseconds; null if it has none, or one that no journal can be from
- */
+/** @returns UTC epoch milliseconds; null if the line has no instant, or one that no journal can be from */
 export function timeOf(record: JournalRecord, event: string): number | null {
   return possibleInstantOf(record.timestamp) ?? timeOfOlderShape(record, event);
 }
@@ -55,10 +48,7 @@ function possibleInstantOf(value: unknown): number | null {
   return instantMs !== null && instantMs >= FIRST_INSTANT_MS && instantMs < END_OF_INSTANTS_MS ? instantMs : null;
 }
 
-/**
- * @param value ISO 8601 (UTC if it names no zone), epoch seconds or epoch milliseconds
- * @returns UTC epoch milliseconds, whole; null for anything else
- */
+/** @param value ISO 8601 (UTC if it names no zone), epoch seconds or epoch milliseconds @returns epoch milliseconds, whole */
 export function instantOf(value: unknown): number | null {
   if (typeof value === 'string') return parseIso(value);
   if (typeof value !== 'number' || !Number.isFinite(value)) return null;

@@ -6,11 +6,7 @@ const JOURNAL_NAME = 'tool_use.jsonl';
 /** The suffix of journals, and of other programs' transcripts. */
 export const JOURNAL_SUFFIX = '.jsonl';
 
-/**
- * @param logsFolder the logs folder (`WATCHKEEPER_LOGS`)
- * @returns `{logsFolder}/sessions/{sessionId}/tool_use.jsonl`
- * @throws UsageError if the id cannot name a folder
- */
+/** @returns `{logsFolder}/sessions/{sessionId}/tool_use.jsonl` @throws UsageError if the id cannot name a folder */
 export function journalPath(logsFolder: string, sessionId: string): string {
   return join(logsFolder, 'sessions', requireSessionId(sessionId), JOURNAL_NAME);
 }

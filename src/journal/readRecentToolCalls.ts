@@ -1,7 +1,4 @@
-/**
- * The last tool calls of a journal, for issues and for the prompt of a revival. Read from the end, so a long journal costs
- * nothing more.
- */
+/** The last tool calls of a journal, for issues and for the prompt of a revival. Read from its end. */
 import { openPlainFile, READ_NO_LINK } from '../files/plainFile.js';
 import { readFromEnd } from '../files/readAt.js';
 import { redactShapes } from '../log/redact.js';
@@ -29,11 +26,7 @@ export interface RecentToolCall {
 /** Never reads more, so that an older journal with whole outputs in it stays affordable. */
 const READ_BYTES = { first: 64 * 1024, most: 4 * 1024 * 1024 };
 
-/**
- * @param path a session's journal
- * @param count how many calls at most
- * @returns the last calls, in the order of their requests; none if there is no readable journal
- */
+/** @returns the last calls, in the order of their requests; none if there is no readable journal */
 export async function readRecentToolCalls(path: string, count: number): Promise<RecentToolCall[]> {
   const file = await openPlainFile(path, READ_NO_LINK).catch(() => null);
   if (file === null) return [];

@@ -9,8 +9,7 @@
  * would cost a multiple. A caller with a long file gives way to other work between two chunks.
  */
 import { fstatSync, lstatSync, type Stats } from 'node:fs';
-import { errorCode } from '../errno.js';
-import { describeError } from '../errors.js';
+import { describeError, errorCode } from '../errors.js';
 import { READ_NO_LINK, withFileSync } from '../files/plainFile.js';
 import { readAt } from '../files/readAt.js';
 import { giveWay } from '../time.js';
@@ -21,8 +20,10 @@ import { type JournalRecord, RecordLines } from './record.js';
 export interface JournalDiagnostics {
   /** Lines that are not a JSON object. */
   readonly garbage_lines: number;
-  /** Lines longer than {@link LONGEST_LINE_BYTES}, skipped unread. */
+  /** Lines longer than {@link LONGEST_LINE_BYTES} that are no object, or too long even without their long texts. */
   readonly oversized_lines: number;
+  /** Lines longer than {@link LONGEST_LINE_BYTES} that were read without the rest of their long texts. */
+  readonly cut_lines: number;
   /** Lines that a newer version wrote; they are skipped, because their meaning may have changed. */
   readonly newer_lines: number;
   /** How often the file was found truncated or replaced. */
@@ -63,7 +64,7 @@ export async function* batchesOf(source: JournalSource): AsyncGenerator<JournalB
   }
 }
 
-/** Longer lines are skipped. Except for the last one, which holds the answer, no line of our journals is above 32 KiB. */
+/** The long texts of longer lines are cut (`longLine.ts`). Except for the last one, which holds the answer, no line of our journals is above 32 KiB. */
 export const LONGEST_LINE_BYTES = 4 * 1024 * 1024;
 /** Each costs eight calls of the system, and other work waits for it: a few milliseconds. */
 const CHUNK_BYTES = 512 * 1024;
@@ -94,7 +95,7 @@ export class JournalTail implements JournalSource {
 
   /**
    * @param path the journal; it need not exist yet
-   * @param longestLineBytes longer lines are counted and skipped
+   * @param longestLineBytes longer lines are counted, and their long texts are cut
    */
   constructor(path: string, longestLineBytes = LONGEST_LINE_BYTES) {
     this.path = path;
@@ -105,6 +106,7 @@ export class JournalTail implements JournalSource {
     return {
       garbage_lines: this.#lines.garbage,
       oversized_lines: this.#lines.oversized,
+      cut_lines: this.#lines.cut,
       newer_lines: this.#lines.newer,
       restarts: this.#restarts,
       refused: this.#refused,
@@ -212,9 +214,11 @@ export class JournalTail implements JournalSource {
         this.#offset += this.#lines.takeWhole(chunk, end, records) + 1;
         return { records, more: this.#offset < size };
       }
-      if (this.#lines.skips(chunk.length, this.#longestLine)) {
+      if (this.#lines.takesLong(chunk, this.#longestLine)) {
         this.#offset += chunk.length;
-        return { records, more: this.#offset < size };
+        const more = this.#offset < size;
+        if (!more) this.#isUnfinished = this.#lines.takeUnfinishedLong(records);
+        return { records, more };
       }
       if (this.#offset + chunk.length >= size) {
         this.#isUnfinished = this.#lines.takeUnfinished(chunk, records);

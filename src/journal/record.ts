@@ -1,6 +1,8 @@
 /** Lines of a journal, or of another program's transcript, as JSON. */
 import { isAscii } from 'node:buffer';
+import { LongLine } from './longLine.js';
 import { JOURNAL_VERSION } from './schema.js';
+import { mayBeShared, recordsOn } from './sharedLine.js';
 
 /** An object with unknown fields. */
 export type JournalRecord = Readonly<Record<string, unknown>>;
@@ -14,6 +16,9 @@ const PART_BYTES = 64 * 1024;
 /** In bytes. No relevant line begins with a space, a zero left by a crashed file system, or a byte order mark. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: zeros are what is looked for
 const BEFORE_INK = /^(?:\u00ef\u00bb\u00bf|[\u0000-\u0020])+/;
+/** As {@link BEFORE_INK}, in letters. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: zeros are what is looked for
+const BEFORE_LETTERS = /^[\ufeff\u0000-\u0020]+/;
 /** After so many in one reading, other work gets its turn: the lines of a journal are long, and a damaged one has more of them. */
 const MOST_LINES = 8_192;
 
@@ -56,19 +61,15 @@ export function textOf(value: unknown): string | null {
 export class RecordLines {
   garbage = 0;
   oversized = 0;
+  cut = 0;
   newer = 0;
-  /** Inside a line that is too long: its rest is skipped. */
-  #isSkipping = false;
+  /** Inside a line that is too long to be held. */
+  #long: LongLine | null = null;
 
-  /**
-   * Reads the lines of the chunk up to the newline at `end`, or fewer if they are many. Several are decoded at once, which is faster
-   * than line by line.
-   * @param records the results are added to them
-   * @returns where the last line that was read ends
-   */
+  /** Several lines are decoded at once, which is faster. @returns where the last line that was read ends */
   takeWhole(chunk: Buffer, end: number, records: JournalRecord[]): number {
-    const start = this.#isSkipping ? chunk.indexOf(NEWLINE) + 1 : 0;
-    this.#isSkipping = false;
+    const start = this.#long === null ? 0 : chunk.indexOf(NEWLINE) + 1;
+    if (this.#long !== null) this.#endLong(this.#long, chunk.subarray(0, start - 1), records);
     let to = start - 1;
     for (let lines = 0; to < end && lines < MOST_LINES; ) {
       const from = to + 1;
@@ -78,10 +79,7 @@ export class RecordLines {
     return to;
   }
 
-  /**
-   * ASCII is recognised and copied in a fraction of the time of decoding, so other letters cost only their own line that time.
-   * @returns how many lines there were
-   */
+  /** ASCII is copied in a fraction of the time of decoding; other letters cost only their own line. @returns how many lines */
   #takeLines(bytes: Buffer, records: JournalRecord[]): number {
     const areAscii = isAscii(bytes);
     const lines = bytes.toString('latin1').split('\n');
@@ -89,7 +87,7 @@ export class RecordLines {
     for (const line of lines) {
       const ink = line.charCodeAt(0) === OPENING_BRACE ? line : line.replace(BEFORE_INK, '');
       const to = from + line.length;
-      if (ink.charCodeAt(0) === OPENING_BRACE) {
+      if (ink.charCodeAt(0) === OPENING_BRACE || mayBeShared(ink)) {
         const part = areAscii ? null : bytes.subarray(to - ink.length, to);
         this.#takeObject(part === null || isAscii(part) ? ink : part.toString('utf8'), records);
       } else if (ink !== '') this.garbage += 1;
@@ -100,29 +98,63 @@ export class RecordLines {
 
   #takeObject(text: string, records: JournalRecord[]): void {
     const record = parseRecord(text);
-    if (record === null) this.garbage += 1;
-    else this.#take(record, records);
+    if (record !== null) this.#take(record, records);
+    else if (mayBeShared(text)) this.#takeShared(text, records);
+    else this.garbage += 1;
   }
 
-  /**
-   * Reads the last line of the file, without a newline. An object that is complete without it is taken: no beginning of an
-   * object is itself an object.
-   * @returns whether it was taken
-   */
+  #takeShared(text: string, records: JournalRecord[]): void {
+    const shared = recordsOn(text, parseRecord);
+    if (shared.isTorn) this.garbage += 1;
+    for (const record of shared.records) this.#take(record, records);
+  }
+
+  /** Reads a last line without a newline: no beginning of an object is itself an object. @returns whether it was taken */
   takeUnfinished(line: Buffer, records: JournalRecord[]): boolean {
     if (line[line.length - 1] !== CLOSING_BRACE) return false;
     const ink = line.length - line.toString('latin1').replace(BEFORE_INK, '').length;
-    const record = parseRecord(line.toString('utf8', ink));
-    if (record === null) return false;
-    this.#take(record, records);
+    const text = line.toString('utf8', ink);
+    const record = parseRecord(text);
+    const shared = record === null && mayBeShared(text) ? recordsOn(text, parseRecord) : null;
+    if (record !== null) this.#take(record, records);
+    else if (shared === null || shared.records.length === 0) return false;
+    else this.#takeShared(text, records);
     return true;
   }
 
-  /** @returns whether the bytes belong to a line that is too long, and are skipped */
-  skips(bytes: number, longestLine: number): boolean {
-    if (!this.#isSkipping && bytes <= longestLine) return false;
-    if (!this.#isSkipping) this.oversized += 1;
-    this.#isSkipping = true;
+  /** @returns whether the bytes belong to a line that is too long to be held, and are taken */
+  takesLong(chunk: Buffer, longestLine: number): boolean {
+    if (this.#long === null && chunk.length <= longestLine) return false;
+    this.#long ??= new LongLine();
+    this.#long.take(chunk);
+    return true;
+  }
+
+  #endLong(long: LongLine, rest: Buffer, records: JournalRecord[]): void {
+    this.#long = null;
+    long.take(rest);
+    if (!this.#takeCut(long.text(), records)) this.oversized += 1;
+  }
+
+  /**
+   * At the end of the file, in a line that is too long to be held.
+   * @returns whether it is complete, and was taken
+   */
+  takeUnfinishedLong(records: JournalRecord[]): boolean {
+    const text = this.#long?.text() ?? null;
+    if (text?.endsWith('}') !== true || !this.#takeCut(text, records)) return false;
+    this.#long = null;
+    return true;
+  }
+
+  #takeCut(text: string | null, records: JournalRecord[]): boolean {
+    const ink = (text ?? '').replace(BEFORE_LETTERS, '');
+    const record = parseRecord(ink);
+    const shared = record === null && mayBeShared(ink) ? recordsOn(ink, parseRecord).records : [];
+    const found = record === null ? shared : [record];
+    if (found.length === 0) return false;
+    this.cut += 1;
+    for (const each of found) this.#take(each, records);
     return true;
   }
 

@@ -1,11 +1,8 @@
-/**
- * Removes journals. It only removes folders directly below `logs/sessions`, and follows no link, because an agent may have put
- * one there.
- */
+/** Removes journals: only folders directly below `logs/sessions`, and follows no link, which an agent may have put there. */
 import type { Stats } from 'node:fs';
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { nullIfAbsent } from '../errno.js';
+import { nullIfAbsent } from '../errors.js';
 import { isSessionId } from '../ids.js';
 
 /** Folders with more entries are not checked further: they count as just modified. */
@@ -39,7 +36,6 @@ export async function lastTouched(logsFolder: string, sessionId: string): Promis
   return latest;
 }
 
-/** @returns whether there was a folder, which is now removed */
 export async function removeJournal(logsFolder: string, sessionId: string): Promise<boolean> {
   const folder = await ownFolder(logsFolder, sessionId);
   if (folder === null) return false;

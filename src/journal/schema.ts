@@ -18,10 +18,7 @@ export interface Lineage {
   readonly agent_id?: string;
   /** The call that started this sub-agent. */
   readonly parent_tool_use_id?: string;
-  /**
-   * The mode, from here on, that decides when the program asks a person for permission, in its own words; `unstated` in
-   * transcripts of versions that do not record it. Only for sessions that people run in terminals.
-   */
+  /** The mode from here on, in the program's own words; `unstated` in transcripts without it. Only for sessions in terminals. */
   readonly permission_mode?: string;
 }
 
@@ -65,6 +62,26 @@ export type ObservedEvent =
       readonly cached: number;
     };
 
+/** What only a transcript shows of a person's part. No rule of the watchdog reads it. */
+export type PersonsEvent =
+  /** What became of an order that a person, or a program, gave while the agent worked. */
+  {
+    readonly event: 'order';
+    /** `taken`: the agent has it. `withdrawn`: the person has taken it back. */
+    readonly change: 'queued' | 'taken' | 'withdrawn';
+    /** Digest of its words. Missing if it is the first one that was taken, or if all were withdrawn. */
+    readonly order?: string;
+    /** Of one that was queued. */
+    readonly origin?: 'human' | 'machine';
+    readonly text?: string;
+  };
+
+/** A person has taken the conversation back: its last prompts, and what was done for them, do not count any more. */
+export interface RewoundEvent {
+  readonly event: 'rewound';
+  readonly prompts: number;
+}
+
 /** An event of an agent's stream. The writer adds `v`, `timestamp` and `session_id`. */
 export type JournalEvent = Lineage &
   /** The bridge's own, before it starts the agent: proves that a run left a journal, and how old it was when it was lost. */
@@ -102,6 +119,8 @@ export type JournalEvent = Lineage &
         readonly is_error: boolean;
         readonly outcome: Outcome;
         readonly tool_output_preview: string;
+        /** The words of a person who refused the call. */
+        readonly said?: string;
         readonly output_digest?: string;
         readonly duration_ms?: number;
         readonly batch?: string;
@@ -119,6 +138,8 @@ export type JournalEvent = Lineage &
     | { readonly event: 'heartbeat'; readonly source: string; readonly tool_use_id?: string }
     | { readonly event: 'compaction' }
     | ObservedEvent
+    | PersonsEvent
+    | RewoundEvent
     | {
         readonly event: 'session_end';
         readonly reason: string;

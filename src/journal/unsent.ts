@@ -18,11 +18,7 @@ import { journalPath } from './path.js';
 const UNSENT_NAME = 'unsent';
 const MAKE = constants.O_CREAT | constants.O_WRONLY | constants.O_TRUNC | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/**
- * Called after the answer's line is written and before the answer is stored. Never throws: without the file the answer is in
- * doubt.
- * @param bootId of this host; if it is empty, nothing is marked
- */
+/** Before the answer is stored. Never throws: without the file, or a boot's id, the answer is in doubt. */
 export function markUnsent(logsFolder: string, sessionId: string, bootId: string): void {
   if (bootId === '') return;
   try {
@@ -41,11 +37,7 @@ export function dropUnsent(logsFolder: string, sessionId: string): void {
   }
 }
 
-/**
- * Removes the mark that another process has left. Called before the answer is stored. Never throws.
- * @param bootId of this host
- * @returns whether the answer has certainly not been sent
- */
+/** Removes another process's mark. Never throws. @returns whether the answer has certainly not been sent */
 export function takeUnsent(logsFolder: string, sessionId: string, bootId: string): boolean {
   try {
     const path = unsentPath(logsFolder, sessionId);

@@ -8,8 +8,7 @@
 import { closeSync, fdatasync, fstatSync, lstatSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { errorCode } from '../errno.js';
-import { describeError, WatchkeeperError } from '../errors.js';
+import { describeError, errorCode, WatchkeeperError } from '../errors.js';
 import { failpoint } from '../failpoints.js';
 import { LineAppender } from '../files/lineAppender.js';
 import { requireOneName } from '../files/ownFile.js';
@@ -54,10 +53,7 @@ export class JournalWriter {
     this.#lines.use(path, descriptor);
   }
 
-  /**
-   * @throws JournalWriteError if the folder or the file cannot be created
-   * @throws UsageError if the session id cannot name a folder
-   */
+  /** @throws JournalWriteError if the file cannot be created; UsageError if the session id cannot name a folder */
   static open(options: JournalWriterOptions): JournalWriter {
     const path = journalPath(options.logsFolder, options.sessionId);
     try {
@@ -70,12 +66,7 @@ export class JournalWriter {
     }
   }
 
-  /**
-   * Appends one line. Texts are redacted and cut; digests are taken before that.
-   * @param event from the agent's stream; `tool_output_preview` may be the whole output
-   * @returns the line's instant, UTC epoch milliseconds
-   * @throws JournalWriteError if the line is not, or not wholly, on disk
-   */
+  /** @returns the line's instant, UTC epoch milliseconds @throws JournalWriteError if it is not, or not wholly, on disk */
   append(event: JournalEvent): number {
     if (this.#descriptor === null) throw new JournalWriteError(`the journal ${this.path} is closed`);
     const now = this.#clock.now();

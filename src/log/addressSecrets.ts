@@ -52,11 +52,7 @@ const PASSWORD_OF_MAIL_BOX = /[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}:([^\s"'`\\]{8,10
 /** Programs that have a path there. */
 const COPIES = /\b(?:scp|rsync|ssh|sftp|git|mailto)\b/;
 
-/**
- * @param at an `@` that is in no address of the web
- * @param free the text before it is replaced already
- * @returns the password next to it: `admin:SECRET@10.0.0.5`, `me@example.org:SECRET`
- */
+/** The password next to an `@` that is in no web address: `admin:SECRET@10.0.0.5`, `me@example.org:SECRET`. */
 export function findAroundAt(text: string, at: number, free: number): FoundSecret | null {
   const colon = colonBefore(text, at);
   const before = text.slice(Math.max(free, at - LONGEST_LOGIN), at);

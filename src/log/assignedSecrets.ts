@@ -65,7 +65,6 @@ const VALUE = '[redacted:value]';
 /** How far before a name its command is looked for. */
 const COMMAND_LENGTH = 200;
 
-/** @returns the secret after the name at `start` to `end`; null if there is none */
 export function findAssigned(text: string, start: number, end: number, kind: NameKind): FoundSecret | null {
   switch (kind) {
     case 'bearer':
@@ -147,7 +146,6 @@ function valueAt(text: string, { from, isQuoted, isElement }: ValuePlace): strin
   return (matchOf(PLAIN_VALUE, text, from)?.[0] ?? '').replace(/[)\]}]+$/, '');
 }
 
-/** @param to the end of the text that was looked at */
 function endOfValue(text: string, to: number, value: string, isQuoted: boolean): number {
   const end = isQuoted || value.length < LONGEST_PLAIN ? to : matchEnd(REST_OF_PLAIN_VALUE, text, to);
   return isQuoted ? end : matchEnd(MORE_VALUES, text, end) || end;

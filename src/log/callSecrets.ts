@@ -12,10 +12,7 @@ const TEXT = /(\\{0,31}["'`])([^"'`\\\n]*)\1/g;
 /** The name of an account at Twilio. */
 const ACCOUNT = /^AC[0-9a-f]{32}$/;
 
-/**
- * @param end of the call's name
- * @param isSetter whether the first argument is the secret; otherwise a user's name comes before it
- */
+/** @param end of the call's name @param isSetter whether no user's name comes before the secret */
 export function findInCall(text: string, end: number, isSetter: boolean): FoundSecret | null {
   const begin = matchEnd(OPENED, text, end);
   if (begin === 0) return null;
@@ -51,11 +48,7 @@ const NEXT_NAME = /,\s{0,8}\\{0,31}["']?[\w-]{1,40}\\{0,31}["']?\s{0,4}[:=]/;
 const PLAIN = /^[\w!@#$%^&*+.~?-]+$/;
 const LONGEST_STATEMENT = 200;
 
-/**
- * @param end of the name
- * @param isPassword whether people choose such secrets
- * @returns the secret that is a text later in the same statement: as a default, in a comparison, behind a type
- */
+/** The secret that is a text later in the same statement: as a default, in a comparison, behind a type. */
 export function findInStatement(text: string, end: number, isPassword: boolean): FoundSecret | null {
   const rest = text.slice(end, end + LONGEST_STATEMENT);
   const [line = ''] = /^[^\n]*/.exec(rest) ?? [];

@@ -166,7 +166,6 @@ function strictArgument(pattern: RegExp, text: string, end: number): FoundSecret
   return looksChosen(match?.[1] ?? '') ? lastGroup(match, end, 'password') : null;
 }
 
-/** @returns the text before the position in the same command */
 function commandBefore(text: string, start: number): string {
   const before = text.slice(Math.max(0, start - COMMAND_LENGTH), start);
   return before.slice(Math.max(before.lastIndexOf('\n'), before.lastIndexOf('|'), before.lastIndexOf('& ')) + 1);
@@ -177,11 +176,7 @@ export function findHere(text: string, end: number): FoundSecret | null {
   return lastGroup(matchOf(HERE, text, end), end, 'password');
 }
 
-/**
- * @param start of a command, or of an option, that reads a password from its input
- * @param free the text before it is replaced already
- * @returns the password in its piped input: `echo root:SECRET | chpasswd`
- */
+/** The password in a command's piped input: `echo root:SECRET | chpasswd`. */
 export function findPiped(text: string, start: number, free: number): FoundSecret | null {
   const before = text.slice(Math.max(free, start - COMMAND_LENGTH), start);
   const match = ECHOED.exec(before);

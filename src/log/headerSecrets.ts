@@ -19,13 +19,11 @@ const REST_OF_JAR_LINE =
   /(?:\t|\\{1,15}t)\/[^\s\\]{0,200}(?:\t|\\{1,15}t)(?:TRUE|FALSE)(?:\t|\\{1,15}t)\d{1,20}(?:\.\d{1,9})?(?:\t|\\{1,15}t)[^\s\\]{1,100}(?:\t|\\{1,15}t)([^\s\\"]{8,4096})/y;
 const SESSION = /\\{0,31}["'`]?[ \t]{0,3}[=:][ \t]{0,3}\\{0,31}["'`]?([^\s"'`\\;,&<>]{16,4096})/y;
 
-/** @param end of the word `bearer` */
 export function findBearer(text: string, end: number): FoundSecret | null {
   const match = matchOf(BEARER, text, end);
   return /\d/.test(match?.[1]?.slice(0, 64) ?? '') ? lastGroup(match, end, 'authorization') : null;
 }
 
-/** @param end of the name of the header */
 export function findAuthorization(text: string, end: number): FoundSecret | null {
   const separator = matchOf(SEPARATOR, text, end) ?? matchOf(BEFORE_QUOTE, text, end);
   if (separator === null) return null;
@@ -46,7 +44,6 @@ function quoteLength(text: string): number {
   return /^\\{0,31}["'`]?/.exec(text)?.[0].length ?? 0;
 }
 
-/** @param end of the name of the header */
 export function findCookies(text: string, end: number): FoundSecret | null {
   if (text.charAt(end) !== ':' && !/^\\{0,31}["']/.test(text.slice(end, end + 4))) return null;
   const separator = matchOf(SEPARATOR, text, end);
@@ -55,7 +52,6 @@ export function findCookies(text: string, end: number): FoundSecret | null {
   return cookiesAt(text, at + (matchOf(QUOTE, text, at)?.[0].length ?? 0));
 }
 
-/** @returns the cookies that begin there, if one of them is a secret */
 export function cookiesAt(text: string, from: number): FoundSecret | null {
   const value = matchOf(COOKIES, text, from)?.[0] ?? '';
   const isSecret = value.split(';').some((pair) => {

@@ -22,7 +22,6 @@ export const PLACE = /^(?:~|\.{1,2}|[A-Za-z]:)?[\\/]|:\/\//;
 export const KEPT_ELSEWHERE =
   /^(?:vault|ssm|aws|gcp|azure|arn|env|file|op|bws|doppler|keyring|keychain|sops|ref\+\w+|projects)[:/]/;
 
-/** @returns whether the text is a placeholder that a person has to fill in */
 export function isPlaceholder(value: string): boolean {
   if (FILLED_IN_LATER.test(value)) return true;
   if (value.length > LONGEST_WORDS) return false;
@@ -30,10 +29,7 @@ export function isPlaceholder(value: string): boolean {
   return PLACEHOLDER_WORDS.test(typed) || (/[A-Za-z]/.test(typed) && FILLED_IN_LATER.test(typed));
 }
 
-/**
- * @param isPlain whether it cannot be the name of a variable: then a dot between letters and digits makes none of it
- * @returns whether an unquoted value is an expression or a type of a program
- */
+/** @param isPlain whether it cannot be the name of a variable: then a dot between letters and digits makes none of it */
 export function isCode(value: string, isPlain = false): boolean {
   if (TYPES.test(value) || NEGATED.test(value) || CALL_OR_MEMBER.test(value) || value.includes('=>')) return true;
   return DOTTED.test(value) && (!/\d/.test(value) || (!isPlain && NAME_OF_SECRET.test(value)));

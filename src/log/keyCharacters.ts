@@ -1,7 +1,6 @@
 /** Runs of base64 characters in a text, also as JSON, URLs and HTML write those that are neither letters nor digits. */
 import { matchEnd } from './stickyMatch.js';
 
-/** Characters of a text, from `begin` to `end`. */
 export interface Line {
   readonly begin: number;
   readonly end: number;
@@ -24,11 +23,7 @@ export function widthOf(text: string, { begin, end }: Line): number {
   return text.slice(begin, end).replace(ESCAPED_CHARACTER, '+').length;
 }
 
-/**
- * @param at within a run of base64 characters
- * @param free it begins there at the earliest
- * @returns where it begins
- */
+/** @param free it begins there at the earliest @returns where the run of base64 characters around `at` begins */
 export function beginOfRun(text: string, at: number, free: number): number {
   let begin = at;
   while (begin > free) {

@@ -1,7 +1,4 @@
-/**
- * The text between two lines of a key: the end of one printed line and the beginning of the next, with quotes, a line number, a
- * diff sign, a stamp, colours.
- */
+/** The text between two lines of a key: the ends of printed lines with quotes, a line number, a diff sign, a stamp, colours. */
 import { matchOf } from './stickyMatch.js';
 
 /** With a stamp, a path and colours. */
@@ -44,7 +41,6 @@ export function hasHeader(gap: string): boolean {
   return HEADER.test(gap);
 }
 
-/** @returns whether it is nothing but the end of a line */
 export function isLineEnd(gap: string): boolean {
   return lineEnds(gap) === 1 && gap.replace(ENDS, '').trim() === '';
 }
@@ -65,12 +61,7 @@ export function columnBehind(gap: string): Column | null {
   return prefix === undefined ? null : columnOf(prefix);
 }
 
-/**
- * @param begin of a mark
- * @param end of the mark
- * @returns the gaps that may be between two lines: the rest of the mark's line, its end, and the beginning of the mark's line. A
- *   line of a program may have an escaped end in it, too
- */
+/** @returns what may be between two lines: the rest of the mark's line, its end, and the beginning of that line; escaped, too */
 export function gapsAround(text: string, begin: number, end: number): string[] {
   const before = text.slice(Math.max(0, begin - LONGEST_GAP / 2), begin);
   const match = LAST_LINE.exec(before);

@@ -32,7 +32,6 @@ const [SHORTEST_NUMBER, LONGEST_NUMBER] = [32, 2_100];
 const EXPONENT_BYTES = 3;
 const LONGEST_PUBLIC = 2 * SHORTEST_NUMBER;
 
-/** @returns the lines around the word, if they are the middle of a key */
 export function findKeyMiddle(text: string, { start, end, scan }: Word): FoundSecret | null {
   if (start < scan.publicTo) return null;
   // Behind the sign of a diff, which is in words, but not in base64.

@@ -95,10 +95,7 @@ export class LogFile implements LogDestination {
     this.#lines.append(lines);
   }
 
-  /**
-   * Makes sure that the open file is the one at the path; one check per write shows that.
-   * @returns its size in bytes
-   */
+  /** Makes sure that the open file is the one at the path. @returns its size in bytes */
   #openHere(): number {
     if (this.#opened !== null) {
       const there = statSync(this.name, { throwIfNoEntry: false });

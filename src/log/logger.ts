@@ -19,11 +19,7 @@ export interface LogDestination {
   readonly name: string;
   /** Whether it takes the lines of a tick in one piece: a system call costs more than a line. */
   readonly gathers?: true;
-  /**
-   * Writes before it returns.
-   * @param lines one redacted JSON object with its line end; several of them if it gathers
-   * @throws Error if they could not be written
-   */
+  /** Before it returns. @param lines a redacted JSON object with its line end, or several @throws Error */
   write(lines: string): void;
 }
 

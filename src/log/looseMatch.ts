@@ -58,11 +58,7 @@ const LONGEST_ESCAPE = 40;
 const CUT_HERE = /,?\s{0,8}\.\.\. \d+ more (?:bytes?|items?)/y;
 const LEAST_OF_CUT = 24;
 
-/**
- * @param text as it is
- * @param form in lower case
- * @returns the end of the form's rest from `index` on, which begins at `at`; a negative number if the text continues differently
- */
+/** @returns the end of the form's rest from `index` on, which begins at `at`; a negative number if the text differs */
 export function endOfRest(text: string, at: number, form: string, index: number): number {
   let to = at;
   for (let next = index; next < form.length; next += 1) {

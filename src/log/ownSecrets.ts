@@ -31,10 +31,7 @@ const LONGEST_WINDOW = 200;
 /** The rest of a line of a hex dump that shows the bytes as characters, too. */
 const REST_OF_DUMP = /(?: {1,2}[0-9a-f]{2,8}){0,15} {1,60}[|>]?[^\n\\ ][^\n\\]{0,15}[|<]?(?=[\n\\]|$)/y;
 
-/**
- * @param secrets values under 6 characters are ignored
- * @returns a function that replaces each of them by the marker
- */
+/** @param secrets values under 6 characters are ignored @returns a function that replaces the others by the marker */
 export function ownSecretsReplacer(secrets: readonly string[], marker: string): (text: string) => string {
   const known = secrets.filter(({ length }) => length >= SHORTEST_SECRET);
   if (known.length === 0) return (text) => text;

@@ -42,11 +42,7 @@ const REPLACEMENT = '[redacted:private_key]';
 /** The beginnings of marks without dashes that are lines of a key themselves. */
 const FIRST_LINE = /(?:M[A-Z]|b3Bl|LS0t)/y;
 
-/**
- * @param at position of a mark: the dashes before BEGIN or END, or `Private-`
- * @returns the key that begins with the mark, or that ends with it if its first lines were cut off. It may begin within what was
- *   replaced already
- */
+/** @returns the key that begins or ends with the mark at `at`, the dashes before BEGIN or END, or `Private-` */
 export function findPrivateKey(text: string, at: number): FoundSecret | null {
   const begun = matchEnd(BEGIN, text, at);
   if (begun > 0) return keyBehind(text, at, begun);
@@ -58,10 +54,7 @@ export function findPrivateKey(text: string, at: number): FoundSecret | null {
   return end === 0 ? null : reversedKey(text, at, end);
 }
 
-/**
- * @param end of a word at the text's beginning that ends with dashes
- * @returns the key whose first line was cut off there
- */
+/** @param end of a word at the text's beginning that ends with dashes, a key's first line that was cut off there */
 export function findCutKey(text: string, end: number): FoundSecret | null {
   const rest = text.slice(0, end).replace(/^…|^\.{3}/, '');
   const isMark = rest.length < LONGEST_MARK && WRITTEN.some((written) => `-----BEGIN${written}`.endsWith(rest));
@@ -86,10 +79,7 @@ export function endsInsideKey(text: string): boolean {
   return isGap(text.slice(endOfKey(text, at, begun)));
 }
 
-/**
- * @returns a function that says whether the next line of a text is one of a private key, which a line alone does not show; call it
- *   with every line, in order
- */
+/** @returns whether the next line of a text is one of a private key; call it with every line, in order */
 export function keyFollower(): (line: string) => boolean {
   let first = '';
   let open = '';

@@ -31,11 +31,7 @@ const LEAST_CHANGES = 0.45;
 const SHORTEST_LONE = 20;
 const SHORTEST_NOISE = 32;
 
-/**
- * Random characters change between lower case, upper case and digits at nearly every step; words, names, versions and instants
- * do not. Characters beyond ASCII are next to a value, not a part of it.
- * @returns whether the value is long enough to judge, and is random
- */
+/** Random characters change their kind at nearly every step; words, names, versions and instants do not. ASCII only. */
 export function looksRandom(value: string): boolean {
   const length = Math.min(value.length, MOST_LOOKED_AT);
   if (length < SHORTEST_RANDOM) return false;

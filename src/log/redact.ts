@@ -27,11 +27,7 @@ export function ownSecretsIn(environment: Readonly<Record<string, string | undef
   });
 }
 
-/**
- * @param address of a server, perhaps with a login in it
- * @returns the parts that must not be shown: password and query, both as written and decoded; nothing for an address without
- *   them, which an operator has to read; the whole text if it is not a valid address
- */
+/** @returns password and query, as written and decoded; the whole text if it is not a valid address */
 export function secretsInAddress(address: string): string[] {
   if (!URL.canParse(address)) return [address];
   const { password, search } = new URL(address);
@@ -44,11 +40,7 @@ export function secretsInAddress(address: string): string[] {
   return [...new Set(parts)].filter((part) => part !== '');
 }
 
-/**
- * @param secrets our own secrets (tokens, passwords); values under 6 characters are ignored
- * @returns a function that replaces them, and everything that looks like a secret, by a marker naming its kind. Redacting twice
- *   changes nothing more.
- */
+/** @param secrets under 6 characters are ignored @returns replaces all of them, and what looks like one. Twice changes no more */
 export function createRedactor(secrets: readonly string[]): Redact {
   const replaceOwn = ownSecretsReplacer([...secrets, ...secrets.map(withoutInvisible)], OWN_SECRET);
   const redact = (text: string) => replaceSecrets(replaceOwn(text));
@@ -58,10 +50,7 @@ export function createRedactor(secrets: readonly string[]): Redact {
   };
 }
 
-/**
- * Also redacts the text without its invisible characters: those are removed on the way to people, which would reveal a secret
- * that they hid.
- */
+/** Redacts the text without its invisible characters, too: on the way to people they are removed, which may reveal a secret. */
 function asShown(text: string, clean: string, redact: Redact): string {
   const seen = withoutInvisible(text);
   if (seen === text) return clean;
@@ -73,11 +62,7 @@ function asShown(text: string, clean: string, redact: Redact): string {
 /** Knows only the shapes of secrets: for code without a configuration. */
 export const redactShapes: Redact = createRedactor([]);
 
-/**
- * Redacts the final form of a line of JSON and keeps it JSON.
- * @param line one JSON value, without a line end; text that is not JSON is redacted as it is
- * @returns the line without secrets
- */
+/** Redacts the final form of a line of JSON and keeps it JSON; other text is redacted as it is. */
 export function redactJsonLine(redact: Redact, line: string): string {
   const result = redact(line);
   if (result === line || isJson(result)) return result;
@@ -97,16 +82,11 @@ function redactValue(redact: Redact, value: unknown): unknown {
   );
 }
 
-/** @returns whether the name suggests that a secret follows */
 export function namesSecret(name: string): boolean {
   return nameKindOf(name, 0, name.length) !== null;
 }
 
-/**
- * @param name of the member: `{"password": "…"}` is recognised by it alone
- * @param value of the member
- * @returns the value without secrets
- */
+/** `{"password": "…"}` is recognised by its name alone. */
 export function redactMember(redact: Redact, name: string, value: string): string {
   const clean = redact(value);
   if (clean !== value || !namesSecret(name)) return clean;

@@ -1,10 +1,6 @@
 /** The written forms of a secret of ours: escaped, encoded, as numbers. */
 
-/**
- * @param secret as it was configured
- * @returns the secret, and the forms that programs give it. Single characters that are escaped differently need no form, see
- *   looseMatch.ts
- */
+/** @returns the secret in the forms that programs give it. looseMatch.ts compares single characters that are escaped */
 export function formsOf(secret: string): string[] {
   const wellFormed = Buffer.from(secret, 'utf8').toString('utf8');
   const bytes = Buffer.from(wellFormed, 'utf8');
@@ -73,10 +69,7 @@ function htmlForms(secret: string): string[] {
   ];
 }
 
-/**
- * Base64 of a text that contains the secret, as in `Basic dXNlcjp…`: three alignments, in both alphabets. Characters that mix
- * the secret's bits with its neighbours' are left out.
- */
+/** Base64 of a text with the secret in it: three alignments, in both alphabets, without characters that neighbours mix into. */
 function base64Forms(bytes: Buffer): string[] {
   return [0, 1, 2].flatMap((offset) => {
     const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString('base64');

@@ -134,7 +134,6 @@ class Endings {
     return codes;
   }
 
-  /** @returns whether one of them may end there */
   mayEnd(codes: Uint16Array, end: number): boolean {
     const code = codeOf(codes[end - 4] ?? 0, codes[end - 3] ?? 0, codes[end - 2] ?? 0, codes[end - 1] ?? 0);
     return (((this.#bits[code >> 5] ?? 0) >> (code & 31)) & 1) === 1;
@@ -173,7 +172,6 @@ function codeOf(first: number, second: number, third: number, fourth: number): n
   return ((first & 31) << 15) | ((second & 31) << 10) | ((third & 31) << 5) | (fourth & 31);
 }
 
-/** @returns what the word from `start` to `end` of the text names; null for most words */
 export function nameKindOf(text: string, start: number, end: number): NameKind | null {
   const code = codeOf(
     text.charCodeAt(end - 4),

@@ -6,7 +6,6 @@
  * characters. Most texts have hardly any. Every pattern takes linear time, because the text may be an attacker's: its repeats are
  * bounded, or consumed by the match, or end at a character that the next one begins with.
  */
-
 import { findAroundAt, findInAddress } from './addressSecrets.js';
 import { asciiView } from './asciiView.js';
 import { findAssigned } from './assignedSecrets.js';
@@ -18,7 +17,6 @@ import { findJoined, findMarked, findMarkedAt } from './markedTokens.js';
 import { findCutKey, findPrivateKey, withLinesOfKey } from './privateKeys.js';
 import { looksRandom } from './randomText.js';
 import { type NameKind, nameKindOf, qualifiedKindOf } from './secretNames.js';
-import { add, replaceAt } from './secretPlaces.js';
 import { findBeforeName } from './sentenceSecrets.js';
 import { findPasswordOfPostgres, findShortName } from './shortNames.js';
 import { type FoundSecret, matchEnd, type Word } from './stickyMatch.js';
@@ -92,10 +90,7 @@ function replaceAll(text: string, view: (text: string) => string): Seen {
   return seen;
 }
 
-/**
- * @param shown the text whose secrets are replaced
- * @param text a view of it, as long, where secrets are looked for
- */
+/** @param text a view of `shown`, as long, where secrets are looked for */
 function replaceSeen(shown: string, text: string): Seen {
   const codes = codesOf(text);
   const scan = { codes, publicTo: 0 };
@@ -219,4 +214,24 @@ function findNamed(text: string, { start, end }: Word, hints: number, free: numb
       ? (findPiped(text, start, free) ?? findHere(text, end))
       : null)
   );
+}
+
+/** A key that is found by its end contains the secrets found in its lines. */
+function add(secrets: FoundSecret[], secret: FoundSecret): void {
+  let { from } = secret;
+  for (let last = secrets.at(-1); last !== undefined && last.to > from; last = secrets.at(-1)) {
+    from = Math.min(from, last.from);
+    secrets.pop();
+  }
+  secrets.push({ ...secret, from });
+}
+
+function replaceAt(text: string, secrets: readonly FoundSecret[]): string {
+  let result = '';
+  let copied = 0;
+  for (const { from, to, replacement } of secrets) {
+    result += text.slice(copied, from) + replacement;
+    copied = to;
+  }
+  return copied === 0 ? text : result + text.slice(copied);
 }

@@ -142,10 +142,7 @@ export function isLogin(value: string): boolean {
   return /^[\x20-\x39\x3b-\x7e]{1,200}:[\x20-\x7e]+$/.test(Buffer.from(login, 'base64').toString('latin1'));
 }
 
-/**
- * For a value in a sentence, with no sign in front of it.
- * @returns whether it looks like a password, and not like a word or a number
- */
+/** @returns whether a value in a sentence, with no sign before it, looks like a password, and not like a word or a number */
 export function looksChosen(value: string): boolean {
   if (value.length < SHORTEST_CHOSEN || value.length > LONGEST_WORDS) return false;
   if (!/[A-Za-z]/.test(value) || !/\d/.test(value) || isPlaceholder(value)) return false;
@@ -156,10 +153,7 @@ export function looksChosen(value: string): boolean {
   );
 }
 
-/**
- * For a value in a text that does not say that one follows.
- * @returns whether the value has what people put into passwords and into nothing else: signs, or both cases and a number
- */
+/** In a text that does not say that a password follows: signs, or both cases and a number. */
 export function looksStrong(value: string): boolean {
   if (value.length < SHORTEST_STRONG || !looksChosen(value) || /[/\\()<>{}[\]=]/.test(value)) return false;
   if (/[!#$%^&*+~@]/.test(value)) return true;

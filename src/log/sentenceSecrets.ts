@@ -10,7 +10,6 @@ import { isPublicToken } from './unknownTokens.js';
 const SPACE = '(?:[ \\t]|\\\\t)';
 /** Words of a sentence; a full stop ends it. */
 const WORDS = String.raw`(?:${SPACE}{1,3}[\w@'’()/*~-]{1,40}(?:\.\w{1,20})?){0,6}?`;
-/** The words before the value. */
 const SAYS = `(?:${SPACE}{0,2}[:=→|]|${SPACE}{1,2}(?:(?:is|are|was|è|é)(?: (?:still|now|again|just|currently|simply))?|(?:set|changed|reset|rotated|updated) to|becomes|lautet|ist|est|es|=>|->))${SPACE}{1,16}`;
 const VALUE = String.raw`(?:\*\*|\\{0,31}["'\`]|\()?((?:[^\s"'\`\\|*]|\*(?!\*)){6,400})`;
 const SENTENCE = new RegExp(`${WORDS}${SAYS}${VALUE}`, 'y');
@@ -56,11 +55,6 @@ const BASE64_BEFORE = new RegExp(`(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{${SHORTEST_BAS
 /** Also text right behind it in other scripts, without a space. */
 const END_OF_SENTENCE = /[.,;:!?)\]}]*[^\x20-\x7e]+$|[.,;:!?)\]}]+$/;
 
-/**
- * @param start of the name
- * @param end of the name
- * @returns the secret in the sentence behind the name
- */
 export function findInSentence(text: string, start: number, end: number, kind: NameKind): FoundSecret | null {
   // Every such secret has a digit, and most names in a text are followed by none.
   if (!hasDigit(text, end) || isEndOfBase64(text, end)) return null;
@@ -123,11 +117,6 @@ export function findAmongWords(text: string, end: number, isPassword: boolean): 
   return null;
 }
 
-/**
- * @param start of the name
- * @param free the text before it is replaced already
- * @returns the secret in the sentence before its name
- */
 export function findBeforeName(text: string, start: number, free: number): FoundSecret | null {
   const near = Math.max(free, start - 70);
   const last = text.slice(near, start);

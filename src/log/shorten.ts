@@ -7,12 +7,8 @@ import { isBetweenLines } from './keyLines.js';
 import type { Redact } from './redact.js';
 
 const CUT = '…';
-/**
- * The edge of a part of a text may be half of a secret, so this much next to the edge is not shown. No form of our own secrets
- * is longer.
- */
+/** So much next to the edge of a part of a text is not shown: no form of our own secrets is longer. */
 export const TORN_EDGE = 1_024;
-/** The minimum to search. */
 const LEAST_SEARCHED = 8 * 1_024;
 /** If the first line of a key is cut off, only its last line shows that it is one. This is several times the longest key. */
 const LONGEST_KEY = 256 * 1_024;
@@ -25,19 +21,12 @@ export function cutText(text: string, longest: number): string {
   return text.slice(0, splitsPair ? longest - 1 : longest);
 }
 
-/**
- * @param text redacted
- * @returns the text, cut to at most `longest` UTF-16 units if it is longer, including a `…` at its end
- */
+/** @param text redacted; cut to at most `longest` UTF-16 units, including a `…` at its end */
 export function shorten(text: string, longest: number): string {
   return text.length <= longest ? text : cutText(text, longest - CUT.length) + CUT;
 }
 
-/**
- * @param text foreign, of any length
- * @returns its beginning without secrets, at most `longest` UTF-16 units. Only as much of an endless text is searched as is
- *   needed: more, if secrets filled most of the first part
- */
+/** @returns at most `longest` UTF-16 units of a foreign text, without secrets. Only as much as is needed is searched */
 export function headOf(text: string, longest: number, redact: Redact): string {
   for (let searched = Math.max(LEAST_SEARCHED, longest + 2 * TORN_EDGE); searched < text.length; searched *= 4) {
     if (searched < LONGEST_KEY && isBetweenLines(text, searched)) continue;
@@ -47,10 +36,7 @@ export function headOf(text: string, longest: number, redact: Redact): string {
   return cutText(redact(text), longest);
 }
 
-/**
- * @param text redacted
- * @returns the text, or its end if it is longer: at most `longest` UTF-16 units, including a `…` before it
- */
+/** @param text redacted; its end is kept: at most `longest` UTF-16 units, including a `…` before it */
 export function shortenToEnd(text: string, longest: number): string {
   return text.length <= longest ? text : CUT + lastOf(text, longest - CUT.length);
 }
@@ -61,4 +47,12 @@ export function lastOf(text: string, longest: number): string {
   const first = text.charCodeAt(text.length - longest);
   const splitsPair = first >= 0xdc00 && first <= 0xdfff;
   return text.slice(text.length - longest + (splitsPair ? 1 : 0));
+}
+
+/** A person's request, as far as it distinguishes one message from another. */
+export const LONGEST_ASKED = 120;
+
+/** @returns the beginning of a message in one line: redacted first, then cut. Untrusted. */
+export function askedWords(messageText: string, redact: Redact): string {
+  return shorten(redact(messageText).replace(/\s+/g, ' ').trim(), LONGEST_ASKED);
 }

@@ -8,7 +8,6 @@ export interface FoundSecret {
 
 /** The facts about a text while it is searched. */
 export interface Scan {
-  /** The codes of its characters. */
   readonly codes: Uint16Array;
   /** Up to there are lines of base64 that are known to be public. */
   publicTo: number;
@@ -30,7 +29,6 @@ export function matchOf(sticky: RegExp, text: string, at: number): RegExpExecArr
   return sticky.exec(text);
 }
 
-/** @returns the end of the match; zero if there is none */
 export function matchEnd(sticky: RegExp, text: string, at: number): number {
   sticky.lastIndex = at;
   return sticky.test(text) ? sticky.lastIndex : 0;

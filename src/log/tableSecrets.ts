@@ -28,11 +28,7 @@ interface Row {
   readonly to: number;
 }
 
-/**
- * @param start of a secret's name in a heading
- * @param end of the name
- * @returns the rows below, with their secrets replaced; null if there are none
- */
+/** @returns the rows below the heading with that name, with their secrets replaced; null if there are none */
 export function findInTable(text: string, start: number, end: number): FoundSecret | null {
   if (matchEnd(NEXT_IN_HEADING, text, end) === 0) return null;
   let to = end;
@@ -107,10 +103,7 @@ function isSecret(value: string): boolean {
   return !/\s/.test(value) && !isPlaceholder(value) && (looksChosen(value) || looksRandom(value));
 }
 
-/**
- * @param at the end of the line above the rows
- * @param change of a row's text; null if the table ended before it
- */
+/** @param at the end of the line above the rows @param change returns null if the table ended before the row */
 function replaceRows(text: string, at: number, change: (row: string) => string | null): FoundSecret | null {
   let replacement = '';
   let count = 0;

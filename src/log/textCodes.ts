@@ -8,10 +8,7 @@ let sharedText = '';
 /** On a machine that keeps the upper byte of a number first. */
 const IS_SWAPPED = new Uint8Array(Uint16Array.of(1).buffer)[0] === 0;
 
-/**
- * @returns the code of the text's every UTF-16 unit, and anything behind them. Valid until the next call, and not to be changed: short
- *   texts share the array
- */
+/** @returns each UTF-16 unit's code, with anything behind them; valid until the next call, and not to be changed */
 export function codesOf(text: string): Uint16Array {
   if (text.length > LONGEST_SHARED) {
     const bytes = Buffer.allocUnsafeSlow(2 * text.length);

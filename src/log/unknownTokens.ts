@@ -41,7 +41,6 @@ const DISCORD = /[MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,45}(?![\w-])/y;
 /** The token of a bearer at Twitter. */
 const TWITTER = /A{18,24}[A-Za-z0-9]{20,60}%[A-Za-z0-9%]{30,100}/y;
 
-/** @returns whether the token has a prefix of those that are public */
 export function isPublicToken(token: string): boolean {
   return INNOCENT.test(token) || PUBLIC_KEY.test(token);
 }

@@ -17,7 +17,6 @@ for (let code = 0; code < 128; code += 1) {
 }
 for (const [first, last] of OTHERS) SORTS.fill(OTHER, first, last + 1);
 for (const letter of FOREIGN_LETTERS) SORTS[letter.charCodeAt(0)] = FOREIGN;
-/** The roles that a word may have. */
 export const [NAME, TOKEN, MARK, JOINED, DASHES, NUMBER, SHORT, JAR, UNKNOWN, QUALIFIED, LINE] = [
   1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024,
 ];
@@ -42,11 +41,7 @@ const SHORTEST_TOKEN = 16;
 const SHORTEST_IN_LOWER_CASE = 32;
 /** Most backslashes before a quote, as JSON in JSON has them. */
 const DEEPEST = 7;
-/**
- * Sorts out nearly all words, by a few of their characters.
- * @param found the sorts of characters in the word, and the code of the character behind it in the lower 16 bits
- * @returns what the word may be, as a sum of the constants for it
- */
+/** @param found the sorts of characters in the word, and the code behind it in the lower 16 bits */
 export function hintsOf(codes: Uint16Array, start: number, end: number, found: number): number {
   const sorts = found >> 16;
   const behind = found & 0xffff;

@@ -20,7 +20,6 @@ export type Message = Readonly<Record<string, string | true | undefined>>;
 
 export type Write = Command | { readonly channel: string; readonly wake: Message };
 
-/** Writes that happen if all checks hold. */
 export interface CheckedWrites {
   readonly checks: readonly Check[];
   readonly writes: readonly Write[];
@@ -29,10 +28,7 @@ export interface CheckedWrites {
 export interface Commit extends CheckedWrites {
   /** Its name, for tests that crash before or after it. */
   readonly at?: CommitName | undefined;
-  /**
-   * It accepts new work, which a full Redis refuses. All other commits may use the memory beyond `maxmemory`, because accepted
-   * work has to be finished, which frees memory.
-   */
+  /** A full Redis refuses new work. Other commits may use the memory beyond `maxmemory`: finishing work frees it. */
   readonly addsWork?: true;
   /** Commands that read one value each, after the writes. */
   readonly reads?: readonly Command[];
@@ -62,10 +58,7 @@ for number, read in ipairs(commit.reads) do found[number] = redis.call(unpack(re
 return found
 `);
 
-/**
- * @returns whether the writes were applied; false means that another process was first: read again
- * @throws ioredis' error if Redis is unavailable or refuses; then nothing was written, or the reply was lost
- */
+/** @returns false if another process was first @throws ioredis' error: nothing was written, or the reply was lost */
 export async function applyCommit(redis: Redis, commit: Commit): Promise<boolean> {
   return (await applyAndRead(redis, commit)) !== null;
 }
@@ -125,7 +118,6 @@ export function documentChecks(key: string, rev: number | null): Check[] {
   return [{ read: ['HGET', key, 'rev'], equals: rev === null ? null : String(rev) }];
 }
 
-/** @returns the write that stores a document with its own `rev` */
 export function documentWrite(key: string, document: { readonly rev: number }): Write {
   return ['HSET', key, 'rev', String(document.rev), 'doc', JSON.stringify(document)];
 }

@@ -1,10 +1,8 @@
 /** Opens connections to Redis; no other part of the product does. */
 
 import { Redis, type RedisOptions } from 'ioredis';
-import { type Backoff, pauseAfter } from '../backoff.js';
-import { wordsOf } from '../causes.js';
-import { UnreachableError, UsageError } from '../errors.js';
-import { type Clock, describeDuration, SECOND, type Timer } from '../time.js';
+import { UnreachableError, UsageError, wordsOf } from '../errors.js';
+import { type Backoff, type Clock, describeDuration, pauseAfter, SECOND, type Timer } from '../time.js';
 
 const RETRY: Backoff = { firstMs: 50, longestMs: 2 * SECOND };
 const CONNECT_LIMIT_MS = 5 * SECOND;
@@ -50,12 +48,7 @@ export interface OpenOptions {
 /** Replies keep the classic shapes. */
 type ConnectionSettings = Omit<RedisOptions, 'replyMapping'>;
 
-/**
- * Prepares a connection; nothing is sent before its first command or {@link connectOrExplain}. It reconnects for ever, until
- * {@link closeRedis}.
- * @param url `redis://`, `rediss://` (both with user, password, database) or `unix:///path`
- * @throws UsageError if the URL is not usable
- */
+/** Sends nothing before its first command. Reconnects until {@link closeRedis}. @throws UsageError if the URL is not usable */
 export function openRedis(url: string, { purpose, clock, onNews }: OpenOptions): Redis {
   const limits: ConnectionSettings =
     purpose === 'commands'
@@ -77,12 +70,7 @@ export function openRedis(url: string, { purpose, clock, onNews }: OpenOptions):
   return redis;
 }
 
-/**
- * Connects now, and checks whether the server is suitable. After a failure the connection is closed.
- * @param url only for the error message
- * @throws UnreachableError if nothing answers
- * @throws UsageError if the server refuses the password or is older than 6.2
- */
+/** Closes it after a failure. @throws UnreachableError if nothing answers; UsageError for a password, or before 6.2 */
 export async function connectOrExplain(redis: Redis, url: string): Promise<void> {
   let trouble: Error | null = null;
   const note = (error: Error) => {
@@ -109,10 +97,7 @@ export function closeRedis(redis: Redis): void {
   redis.disconnect();
 }
 
-/**
- * @param info the reply to `INFO server`
- * @throws UsageError if the server is older than 6.2, the oldest that the queue works with
- */
+/** @param info the reply to `INFO server` @throws UsageError before 6.2, the oldest that the queue works with */
 export function requireVersion(info: string, url: string): void {
   const found = /^(?:redis|valkey)_version:(\S+)/m.exec(info)?.[1];
   if (found === undefined || isSupportedVersion(found)) return;

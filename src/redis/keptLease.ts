@@ -1,7 +1,4 @@
-/**
- * A lease that a process keeps for as long as it runs: renewed three times per lease, taken again after a gap, released at the
- * end. Every commit made under the lease contains its fencing number.
- */
+/** A lease that is kept while the process runs: renewed three times per lease. Commits contain its fencing number. */
 
 import { FencedError } from '../errors.js';
 import type { ProcessIdentity } from '../host/identity.js';
@@ -28,7 +25,6 @@ export interface LeaseWords {
 export interface KeptLeaseOptions {
   /** Its name in the log: `watchdog lease`. */
   readonly name: string;
-  /** Its name in the store. */
   leaseName(): Promise<string>;
   readonly words: LeaseWords;
   readonly leases: Leases;
@@ -43,12 +39,8 @@ export interface KeptLeaseOptions {
   readonly logsFolder: string;
   /** Until this instant another process's expired lease is left to it, epoch milliseconds. */
   spareUntil?(): number;
-  /**
-   * @param owner as stored in the lease
-   * @returns whether that holder has to give way to this process
-   */
+  /** @returns whether the holder, `owner` in the lease, has to give way to this process */
   yields?(owner: string): boolean;
-  /** Called when this process begins to act. */
   onActing?(): void;
   /** Called when another process turns out to hold the lease. */
   onLost?(): void;
@@ -64,7 +56,6 @@ export class KeptLease implements Service {
   /** The state that the log and {@link KeptLeaseOptions.onActing} were last notified of. */
   #isAnnounced = false;
   #keeping: Promise<void> | null = null;
-  /** Aborted for an early renewal, and to stop. */
   #pause = new AbortController();
   #stopping = new AbortController();
 
@@ -104,19 +95,13 @@ export class KeptLease implements Service {
     if (held !== null) await this.#options.leases.giveBack(held).catch(() => undefined);
   }
 
-  /**
-   * @returns the checks for the holder's commits
-   * @throws FencedError if this process does not hold the lease now
-   */
+  /** The checks for the holder's commits. @throws FencedError if this process does not hold the lease now */
   guard(): readonly Check[] {
     if (!this.isActing) throw new FencedError(this.#options.words.fenced);
     return this.fence();
   }
 
-  /**
-   * Like {@link guard}, but also for a lease that may have expired: until another process takes it, the number still matches.
-   * @throws FencedError if the store has said that another process holds it
-   */
+  /** Like {@link guard}, also for a lease that may have expired. @throws FencedError if another process is known to hold it */
   fence(): readonly Check[] {
     if (this.#held === null) throw new FencedError(this.#options.words.fenced);
     return this.#options.leases.guard(this.#held);

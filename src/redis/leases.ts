@@ -1,7 +1,4 @@
-/**
- * A named lease with a fencing number. The number grows with every new holder, and every commit of a holder checks it, so that
- * two holders can never both act.
- */
+/** A named lease with a fencing number that grows with every holder; each commit checks it, so that two holders never both act. */
 import type { Redis } from 'ioredis';
 import { FencedError } from '../errors.js';
 import type { Clock } from '../time.js';
@@ -33,11 +30,7 @@ export class Leases {
     this.clock = clock;
   }
 
-  /**
-   * Takes the lease if it is free or expired, and extends it if `owner` holds it.
-   * @param leaseMs how long it holds from now, in milliseconds
-   * @returns the lease; null while another process holds it
-   */
+  /** Takes the lease if it is free or expired; extends it if `owner` holds it. @returns null while another process holds it */
   async hold(
     name: string,
     owner: string,
@@ -70,10 +63,7 @@ export class Leases {
     return found?.owner === owner && found.until > now ? found : null;
   }
 
-  /**
-   * A lease that lasts longer than any was stored before a clock was set back. A holder that lives renews it; one that does not
-   * must not keep it.
-   */
+  /** A lease from before a clock was set back lasts too long. A holder that lives renews it; a dead one must not keep it. */
   async #bound({ name, owner, fence, until }: HeldLease, latest: number): Promise<void> {
     if (until <= latest) return;
     const key = this.keys.lease(name);
@@ -96,19 +86,13 @@ export class Leases {
     return { name, owner: fields.owner ?? '', fence: Number(fields.fence), until: Number(fields.until ?? 0) };
   }
 
-  /**
-   * For actions of the holder that store no commit.
-   * @throws FencedError if a check does not hold: another process holds the lease now
-   */
+  /** For actions of the holder that store no commit. @throws FencedError if another process holds the lease now */
   async require(checks: readonly Check[]): Promise<void> {
     if (checks.length === 0 || (await applyCommit(this.redis, { checks, writes: [] }))) return;
     throw new FencedError('another process has the lease now');
   }
 
-  /**
-   * Checks the owner as well as the number: a Redis that lost its last moment issues the same number again.
-   * @returns the checks that refuse a commit once another process holds the lease
-   */
+  /** Checks the owner as well as the number: a Redis that lost its last moment issues the same number again. */
   guard({ name, fence, owner }: HeldLease): Check[] {
     const key = this.keys.lease(name);
     return [

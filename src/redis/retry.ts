@@ -1,17 +1,11 @@
 /** Keeps trying while Redis is unavailable. */
 
-import { type Backoff, pauseAfter } from '../backoff.js';
 import { isStoreTrouble } from '../storeTrouble.js';
-import type { Clock } from '../time.js';
+import { type Backoff, type Clock, pauseAfter } from '../time.js';
 
 const BACKOFF: Backoff = { firstMs: 200, longestMs: 5_000 };
 
-/**
- * Repeats `work` until its result is stored.
- * @param work safe to repeat, because its reply may have been lost
- * @returns what `work` returned; null if the signal aborted first
- * @throws the error of `work` if repeating cannot help
- */
+/** @param work safe to repeat @returns null if the signal aborted first @throws the error of `work` if repeating cannot help */
 export async function untilStored<T>(
   clock: Clock,
   signal: AbortSignal,

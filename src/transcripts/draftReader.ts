@@ -1,16 +1,17 @@
 /**
- * The drafts of one transcript in time order. Programs write records slightly out of order; a file with mixed-up lines is sorted,
- * too, within the window.
+ * The drafts of one transcript, for the judgement in time order, for the story of a session in the order of the file. Programs write
+ * records slightly out of order; by time, a file with mixed-up lines is sorted, too, within the window.
  */
 import type { JournalDiagnostics, JournalTail } from '../journal/reader.js';
 import type { JournalRecord } from '../journal/record.js';
 import type { Draft, Format } from './draft/draft.js';
 import type { Trimmer } from './draft/trimmer.js';
+import { placeAfter, Repetitions } from './fileOrder.js';
 
 /** How far records may be out of order; twice as many are held, without their long texts, and as many again of one instant. */
 export const ORDERED_DRAFTS = 16_384;
-/** Enough for a file as programs write it. The drafts of so few are short-lived memory. */
-export const FEW_DRAFTS = 512;
+/** `time`: lines of different instants may be mixed up. `file`: the order of the records counts. */
+export type DraftOrder = 'time' | 'file';
 
 const NONE: readonly Draft[] = [];
 
@@ -19,8 +20,7 @@ export interface DraftReaderOptions {
   readonly trimmer: Trimmer;
   /** Read from the file already. */
   readonly records?: readonly JournalRecord[];
-  /** How far records may be out of order. */
-  readonly window?: number;
+  readonly order?: DraftOrder;
 }
 
 export class DraftReader {
@@ -38,22 +38,17 @@ export class DraftReader {
   #isRead = false;
   #lastTime = Number.NaN;
   #isVoid = false;
-  readonly #window: number;
-  /** The time of the last ready draft. */
-  #readyUntil = Number.NEGATIVE_INFINITY;
-  #isInOrder = true;
+  /** Null if drafts are put in time order. */
+  readonly #repetitions: Repetitions | null;
+  /** Of the last draft that was taken. */
+  #place = Number.NEGATIVE_INFINITY;
 
-  constructor(tail: JournalTail, { format, trimmer, records = [], window = ORDERED_DRAFTS }: DraftReaderOptions) {
+  constructor(tail: JournalTail, { format, trimmer, records = [], order = 'time' }: DraftReaderOptions) {
     this.#tail = tail;
     this.#format = format;
     this.#trimmer = trimmer;
-    this.#window = window;
+    this.#repetitions = order === 'file' ? new Repetitions() : null;
     this.#take(records);
-  }
-
-  /** False if a draft came too late for the window: it, or its repetition, belongs among drafts that were returned. */
-  get isInOrder(): boolean {
-    return this.#isInOrder;
   }
 
   get diagnostics(): JournalDiagnostics {
@@ -79,10 +74,19 @@ export class DraftReader {
     this.#isVoid ||= batch.restarted;
     this.#take(batch.records);
     this.#isRead = !batch.more;
-    if (this.#isRead || this.#waiting.length >= 2 * this.#window) this.#arrange();
+    if (this.#repetitions !== null) this.#takeAsTheyAre();
+    else if (this.#isRead || this.#waiting.length >= 2 * ORDERED_DRAFTS) this.#arrange();
+  }
+
+  /** @returns where the next draft stands among those of other files; infinite at the transcript's end */
+  get nextPlace(): number {
+    const draft = this.peek();
+    if (draft === null) return Number.POSITIVE_INFINITY;
+    return this.#repetitions === null ? draft.time : placeAfter(this.#place, draft);
   }
 
   take(): void {
+    this.#place = this.nextPlace;
     this.#taken += 1;
     if (this.#taken < this.#ready.length) return;
     // A follower of a transcript keeps this reader for long.
@@ -100,18 +104,22 @@ export class DraftReader {
     this.#isRead = false;
   }
 
+  #takeAsTheyAre(): void {
+    this.#ready = this.#waiting;
+    this.#waiting = [];
+    this.#taken = 0;
+  }
+
   #arrange(): void {
     this.#waiting.sort((left, right) => left.time - right.time || left.ordinal - right.ordinal);
     const settled = this.#isRead ? this.#waiting.length : this.#settled();
-    this.#isInOrder &&= settled === 0 || (this.#waiting[0]?.time ?? 0) > this.#readyUntil;
-    this.#readyUntil = this.#waiting[settled - 1]?.time ?? this.#readyUntil;
     this.#ready = withoutTwins(this.#waiting.splice(0, settled));
     this.#taken = 0;
   }
 
   /** How many drafts are before the window. Those of one instant stay together, unless they are many: they may be twins. */
   #settled(): number {
-    let settled = this.#waiting.length - this.#window;
+    let settled = this.#waiting.length - ORDERED_DRAFTS;
     const least = Math.max(settled - ORDERED_DRAFTS, 0);
     while (settled > least && this.#waiting[settled - 1]?.time === this.#waiting[settled]?.time) settled -= 1;
     return settled;
@@ -134,6 +142,7 @@ export class DraftReader {
       if (!Number.isNaN(this.#lastTime)) this.#waiting.push({ ...draft, time: this.#lastTime });
       return;
     }
+    if (this.#repetitions?.has(draft) === true) return;
     this.#lastTime = draft.time;
     this.#waiting.push(draft);
   }
@@ -142,12 +151,12 @@ export class DraftReader {
 /** @returns the one whose next draft is the earliest, the first of several; null if no reader has one */
 export function earliestOf(readers: readonly DraftReader[]): DraftReader | null {
   let first: DraftReader | null = null;
-  let time = Number.POSITIVE_INFINITY;
+  let place = Number.POSITIVE_INFINITY;
   for (const reader of readers) {
-    const draft = reader.peek();
-    if (draft === null || draft.time >= time) continue;
+    const next = reader.nextPlace;
+    if (next >= place) continue;
     first = reader;
-    time = draft.time;
+    place = next;
   }
   return first;
 }

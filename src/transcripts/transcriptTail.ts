@@ -8,7 +8,7 @@ import type { JournalRecord } from '../journal/record.js';
 import { isoTime } from '../time.js';
 import type { DatedEvent, Draft, Format, TranscriptFormat, Weaver } from './draft/draft.js';
 import { AS_IT_IS, type Trimmer } from './draft/trimmer.js';
-import { DraftReader, earliestOf, ORDERED_DRAFTS } from './draftReader.js';
+import { type DraftOrder, DraftReader, earliestOf } from './draftReader.js';
 import { formatOf } from './recognise.js';
 
 /** A session's files. */
@@ -35,20 +35,20 @@ export class TranscriptTail implements JournalSource {
   readonly path: string;
   readonly #files: TranscriptFiles;
   readonly #trimmer: Trimmer;
-  readonly #window: number;
+  readonly #order: DraftOrder;
   #tail: JournalTail;
   #translation: Translation | null = null;
   #isJournal = false;
 
   /**
    * @param trimmer trims each line; without it, lines are those of a journal, secrets included: the judgement shows none
-   * @param window how far records may be out of order
+   * @param order of the lines of one file. Those of several files are put together by time
    */
-  constructor(files: TranscriptFiles, trimmer: Trimmer = AS_IT_IS, window = ORDERED_DRAFTS) {
+  constructor(files: TranscriptFiles, trimmer: Trimmer = AS_IT_IS, order: DraftOrder = 'time') {
     this.path = files.path;
     this.#files = files;
     this.#trimmer = trimmer;
-    this.#window = window;
+    this.#order = order;
     this.#tail = new JournalTail(files.path);
   }
 
@@ -60,11 +60,6 @@ export class TranscriptTail implements JournalSource {
   /** Where the agent works; null as long as no record says it. */
   get directory(): string | null {
     return this.#translation?.readers[0]?.directory ?? null;
-  }
-
-  /** False if a record was further out of order than the window: its lines came too late. */
-  get isInOrder(): boolean {
-    return this.#translation?.readers.every(({ isInOrder }) => isInOrder) ?? true;
   }
 
   get diagnostics(): JournalDiagnostics {
@@ -96,11 +91,11 @@ export class TranscriptTail implements JournalSource {
   }
 
   #begin(format: Format, records: readonly JournalRecord[]): Translation {
-    const options = { format, trimmer: this.#trimmer, window: this.#window };
+    const options = { format, trimmer: this.#trimmer, order: this.#order };
     const companions = this.#files.companions.map((path) => new DraftReader(new JournalTail(path), options));
     const readers = [new DraftReader(this.#tail, { ...options, records }), ...companions];
     const mainAgent = companions.length === 0 ? format.agentOf(records) : null;
-    const weaver = format.newWeaver(mainAgent, this.#files.parents);
+    const weaver = format.newWeaver(mainAgent, this.#files.parents, this.#order === 'file');
     return { format, readers, weaver, isOver: false };
   }
 
@@ -126,11 +121,12 @@ export class TranscriptTail implements JournalSource {
 
 /** @returns the diagnostics of several files as one */
 export function sumOf(all: readonly JournalDiagnostics[]): JournalDiagnostics {
-  const sum = (key: 'garbage_lines' | 'oversized_lines' | 'newer_lines' | 'restarts') =>
+  const sum = (key: 'garbage_lines' | 'oversized_lines' | 'cut_lines' | 'newer_lines' | 'restarts') =>
     all.reduce((total, each) => total + each[key], 0);
   return {
     garbage_lines: sum('garbage_lines'),
     oversized_lines: sum('oversized_lines'),
+    cut_lines: sum('cut_lines'),
     newer_lines: sum('newer_lines'),
     restarts: sum('restarts'),
     refused: all.find(({ refused }) => refused !== null)?.refused ?? null,

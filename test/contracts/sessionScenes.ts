@@ -1,11 +1,12 @@
 /** Sessions of terminals, each in another condition, as hooks, people and watchers leave them behind. */
-import { appendFileSync, mkdirSync, realpathSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { command as track } from '../../bridge/cli/track/track.js';
 import { command as work } from '../../bridge/cli/work/work.js';
 import type { Command } from '../../bridge/command/command.js';
 import { startConversation } from '../../memory/programs/conversationStart.js';
 import { endRun, waitForPermission } from '../../memory/programs/runEnd.js';
+import { takePublished } from '../../memory/programs/takePublished.js';
 import { Memory } from '../../memory/sessions/memory.js';
 import type { OpenSession } from '../../memory/sessions/sessions.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
@@ -13,11 +14,14 @@ import { redactShapes } from '../../src/log/redact.js';
 import { HOUR, isoTime, MINUTE, SECOND, systemClock } from '../../src/time.js';
 import { runCommand } from '../bridge/cli/inProcess.js';
 import { testFolder } from '../harness/folder.js';
+import { publish } from '../memory/published/publication.js';
 import { asks, calls, type Fields, returns, START, says, transcript } from '../src/transcripts/told.js';
 
 const HERE = readProcessIdentity('host');
 /** Of another boot, so it is dead. */
 const DEAD: ProcessIdentity = { ...HERE, boot_id: 'another', pid_start: '1' };
+/** No process has such a pid. */
+const GONE: ProcessIdentity = { ...HERE, pid: 99_999_999, pid_start: '1' };
 const FAR: ProcessIdentity = { ...HERE, host: 'other', boot_id: 'other' };
 const CONVERSATION = 'c1';
 const STUCK = 'The agent said nothing for 30 minutes.';
@@ -27,6 +31,8 @@ export class SessionScene {
   readonly folder = realpathSync(testFolder());
   readonly home = join(this.folder, 'home');
   readonly directory = join(this.folder, 'work');
+  /** In which Claude Code keeps its files. */
+  readonly programs = join(this.folder, 'claude');
   id = '';
   #notices = 0;
 
@@ -35,7 +41,7 @@ export class SessionScene {
   }
 
   get surroundings() {
-    const variables = { WATCHKEEPER_HOME: this.home };
+    const variables = { WATCHKEEPER_HOME: this.home, CLAUDE_CONFIG_DIR: this.programs };
     return { directory: this.directory, process: HERE, variables };
   }
 
@@ -50,11 +56,14 @@ export class SessionScene {
     });
   }
 
-  /** The hook of an agent begins the session. */
-  begins(agent: ProcessIdentity, records: readonly Fields[]): void {
+  /**
+   * The hook of an agent begins the session.
+   * @param published if it is no hook, but what its program publishes
+   */
+  begins(agent: ProcessIdentity, records: readonly Fields[], published?: 'live'): void {
     const path = transcript(records, `${CONVERSATION}.jsonl`);
     const launch = { provider: 'claude', conversation: CONVERSATION, source: 'startup', launchedIn: null } as const;
-    const { session } = startConversation(this.open(), { ...launch, transcript: path, agent });
+    const { session } = startConversation(this.open(), { ...launch, transcript: path, agent, published });
     session.log.close();
     this.id = session.id;
   }
@@ -73,6 +82,25 @@ export class SessionScene {
     this.#notices += 1;
     const line = { event: 'notice', rule, since: isoTime(Date.now() - ago), sentence: STUCK };
     this.line({ ...line, id: `n${this.#notices}`, timestamp: isoTime(Date.now() - ago) });
+  }
+
+  /** Its program publishes its state. */
+  publishes(recorded: string, process: ProcessIdentity, ageMs: number): void {
+    const at = Date.now() - ageMs;
+    const published = { conversation: CONVERSATION, directory: this.directory, startedAt: at };
+    publish(recorded, { ...published, folder: this.programs, process });
+  }
+
+  /** The plugin is installed, but no hook has reported anything of an agent that was killed. */
+  isLeftBehind(records: readonly Fields[]): void {
+    mkdirSync(join(this.programs, 'projects', 'work'), { recursive: true });
+    const text = readFileSync(transcript(records, `${CONVERSATION}.jsonl`), 'utf8');
+    writeFileSync(join(this.programs, 'projects', 'work', `${CONVERSATION}.jsonl`), text);
+    mkdirSync(this.home, { mode: 0o700 });
+    writeFileSync(join(this.home, 'installation'), '/nowhere\n');
+    this.publishes('a window at work', GONE, MINUTE);
+    takePublished(this.open());
+    this.id = this.open().sessions.ids()[0] ?? '';
   }
 
   line(fields: Fields): void {
@@ -120,6 +148,16 @@ export const SCENES: Readonly<Record<string, (scene: SessionScene) => void | Pro
       waitForPermission(memory, session, { tool: 'Bash', inputDigest: null, subAgent: null }),
     );
   },
+  'waits for a person for long, as its program publishes': (scene) => {
+    scene.begins(HERE, calling(HOUR));
+    scene.publishes('a permission dialog', HERE, HOUR);
+  },
+  'works, as its program publishes': (scene) => {
+    scene.begins(HERE, working(5 * SECOND));
+    scene.publishes('a window at work', HERE, HOUR);
+  },
+  'killed without hooks': (scene) => scene.isLeftBehind(working(HOUR)),
+  'ended without hooks': (scene) => scene.begins(GONE, answered(HOUR), 'live'),
   'has answered': (scene) => scene.begins(HERE, answered(5 * SECOND)),
   stuck: (scene) => {
     scene.begins(HERE, working(HOUR));
@@ -156,6 +194,12 @@ export const SCENES: Readonly<Record<string, (scene: SessionScene) => void | Pro
   'crashed after a notice': (scene) => {
     scene.begins(DEAD, working(HOUR));
     scene.noticed(30 * MINUTE);
+  },
+  'crashed after its answer': (scene) => scene.begins({ ...HERE, pid_start: '1' }, answered(HOUR)),
+  'had answered when its host was started again': (scene) => scene.begins(DEAD, answered(HOUR)),
+  'cut off': (scene) => {
+    scene.begins(HERE, working(HOUR));
+    scene.in((memory, session) => endRun(memory, session, HERE, 'other'));
   },
   'killed before anything was asked': (scene) => scene.begins(DEAD, []),
   resting: (scene) => {

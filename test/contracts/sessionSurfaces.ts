@@ -6,7 +6,7 @@ import { command as work } from '../../bridge/cli/work/work.js';
 import type { Command } from '../../bridge/command/command.js';
 import { checkMemory } from '../../bridge/doctor/memoryChecks.js';
 import { answerOf } from '../../bridge/hook/answers.js';
-import { terminalNote } from '../../bridge/intake/commands/terminalNote.js';
+import { terminalNote } from '../../bridge/intake/commands/status.js';
 import { OwnGaps } from '../../monitoring/lateness/ownGaps.js';
 import { rulesIn } from '../../monitoring/terminals/directoryRules.js';
 import { TerminalWatch } from '../../monitoring/terminals/terminalWatch.js';
@@ -50,10 +50,11 @@ async function rowOf(scene: SessionScene, command: Command, ...args: readonly st
 }
 
 /** Freshness, and whether a tool was used, have tests of their own. */
-const AXES = /((?:planned|active|ended)(?:, completed)?); \w+(?:, [^;]*)?; ([^;\n]*); last activity/;
+const AXES =
+  /(?:^| {2})((?:[a-z]+,? )*[a-z]+)(?: \([^)]*\))?; (?:fresh|resumable|stale|critical)(?:, [^;]*)?; ([^;\n]*); last activity/m;
 const axesOf = (out: string) => {
-  const [, lifecycle, agent] = AXES.exec(out) ?? [];
-  return `${lifecycle}; ${agent}`;
+  const [, state, agent] = AXES.exec(out) ?? [];
+  return `${state}; ${agent}`;
 };
 const withMore = (...parts: readonly string[]) => parts.filter((part) => part !== '').join('; ');
 
@@ -87,14 +88,17 @@ export const SURFACES: Readonly<Record<string, Surface>> = {
   },
   'crash-detect': async (scene) => {
     const { code, out } = await say(scene, track, 'crash-detect');
-    return withMore(`${code}`, found(out, / (crashed): /, /^no crashed session/, /ran on host/, /still running/));
+    return withMore(
+      `${code}`,
+      found(out, / (crashed|was cut off): /, /^no crashed session/, /ran on host/, /still running/),
+    );
   },
   'track resume': async (scene) => {
     const { code, out } = await say(scene, track, 'resume', scene.id);
     const head = found(
       out,
       /[Ii]t (?:was|had ended as) (planned|active|completed)/,
-      /^Its agent crashed/,
+      /^Its agent (?:crashed|was cut off)/,
       /Its agent ran on host/,
     );
     return withMore(
@@ -130,7 +134,9 @@ export const SURFACES: Readonly<Record<string, Surface>> = {
     });
     const text = JSON.stringify(answer).replaceAll('\\n', '\n');
     if (!text.includes(scene.id)) return '-';
-    return `named; ${found(text, /[Ii]t (?:was|had ended as) (planned|active|completed)/, /Its agent crashed/, /ran on host/, /the last agent here crashed/)}`;
+    const ways = [/Its agent (?:crashed|was cut off)/, /ran on host/, /an agent here (?:crashed|was cut off)/];
+    const more = [/Another agent is at work/, /Nothing is unfinished/];
+    return `named; ${found(text, /[Ii]t (?:was|had ended as) (planned|active|completed)/, ...ways, ...more)}`;
   },
 };
 

@@ -142,7 +142,7 @@ export class BridgeScene {
     const number = this.programs.length + 1;
     const program = new Program(command, args, {
       workingDirectory: this.folder,
-      environment: { ...this.environment(), ...environment },
+      environment: this.variables(environment),
       outputFile: join(this.folder, `process-${number}-${name}.log`),
     });
     this.programs.push(program);
@@ -201,7 +201,8 @@ export class BridgeScene {
     );
   }
 
-  private environment(): Record<string, string> {
+  /** @returns the environment of every command */
+  variables(further: Readonly<Record<string, string>> = {}): Record<string, string> {
     const { options, mark, redis } = this.parts;
     return {
       PATH: options.searchPath ?? process.env.PATH ?? '',
@@ -220,6 +221,7 @@ export class BridgeScene {
       WATCHKEEPER_LOGS: this.logs,
       ...(redis && { REDIS_URL: redis.url }),
       ...options.environment,
+      ...further,
     };
   }
 }

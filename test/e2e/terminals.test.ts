@@ -1,4 +1,4 @@
-// covers: bridge/assembly/terminals.ts bridge/intake/commands/terminalNote.ts monitoring/terminals/noticeEvent.ts
+// covers: bridge/assembly/terminals.ts bridge/intake/commands/status.ts monitoring/terminals/noticeEvent.ts
 /** A bridge beside a person's terminal: it notices that the agent there is stuck, tells the chat only that, and touches nothing. */
 import { spawn } from 'node:child_process';
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,8 +1,15 @@
 /** `npm run prove -- failures` prints how the words of agent programs are read: the wording, its version, its cause, and its end. */
-import { AGENT_PROGRAMS, type AgentProgramName, WORDINGS } from '../../bridge/agents/failures/tables.js';
 import { passes, readWords } from '../../bridge/agents/failures/wording.js';
 import { isoTime } from '../../src/time.js';
-import { READ_AT, READ_IN, SEEN_WORDINGS, type SeenWording } from '../bridge/agents/failures/wordings.js';
+import {
+  AGENT_PROGRAMS,
+  type AgentProgramName,
+  READ_AT,
+  READ_IN,
+  SEEN_WORDINGS,
+  type SeenWording,
+  WORDINGS,
+} from '../bridge/agents/failures/wordings.js';
 
 const LONGEST_WORDING = 110;
 const reading = { now: Date.parse(READ_AT), zone: READ_IN };

@@ -3,8 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Replay } from '../../monitoring/offline/replay.js';
-import { assessSessionHealth, assessState } from '../../monitoring/verdict/assessSessionHealth.js';
-import { quietSince } from '../../monitoring/verdict/quietWord.js';
+import { assessSessionHealth, assessState, quietSince } from '../../monitoring/verdict/assessSessionHealth.js';
 import { owedUntil } from '../../monitoring/verdict/timeline/askedPerson.js';
 import { toEntry } from '../../monitoring/verdict/timeline/entry.js';
 import { Timeline } from '../../monitoring/verdict/timeline/timeline.js';

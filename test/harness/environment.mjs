@@ -2,12 +2,19 @@
 // known, and fails a file that leaves sockets, servers, child processes or watchers open.
 import { appendFileSync } from 'node:fs';
 import { types } from 'node:util';
+import * as bullmq from 'bullmq';
+import * as ioredis from 'ioredis';
 import { TestEnvironment } from 'jest-environment-node';
+import * as zod from 'zod';
+import * as zodMini from 'zod/mini';
+import * as zodCore from 'zod/v4/core';
 import { processorMs } from './processorTime.mjs';
 
 // What a test makes for the product must not be writable by a group, whatever the umask of whoever runs it.
 process.umask(0o022);
 
+/** Libraries of the product, loaded once by each worker: every file would load and compile them anew. */
+const SHARED = { zod, 'zod/mini': zodMini, 'zod/v4/core': zodCore, bullmq, ioredis };
 const SCOPES = Symbol.for('watchkeeper.test.scopes');
 // See patience.ts.
 const PATIENCE = Math.max(Number(process.env.WATCHKEEPER_TEST_PATIENCE ?? 1) || 1, 1);
@@ -32,6 +39,7 @@ export default class WatchkeeperEnvironment extends TestEnvironment {
     await super.setup();
     this.#scopes.current = this.#scopes.file;
     this.global[SCOPES] = this.#scopes;
+    this.global[Symbol.for('watchkeeper.test.shared')] = SHARED;
     recogniseNodesErrors(this.global.Error);
     openStandardStreams();
     this.#before = countHandles();

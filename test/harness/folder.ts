@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { errorCode } from '../../src/errno.js';
+import { errorCode } from '../../src/errors.js';
 import { afterThisTest } from './scope.js';
 
 const MOST_TRIES = 20;

@@ -17,12 +17,11 @@ export interface MemoryScene {
   open(variables?: Partial<Record<SurroundingVariable, string>>, directory?: string): Memory;
 }
 
-export function memoryScene(): MemoryScene {
+export function memoryScene(clock = new ManualClock()): MemoryScene {
   const folder = testFolder();
   const home = join(folder, 'home');
   const directory = join(folder, 'work');
   mkdirSync(join(directory, '.git'), { recursive: true });
-  const clock = new ManualClock();
   return {
     clock,
     home,

@@ -1,7 +1,7 @@
 /** A package that a user installs, far from the checkout: every command, the demo, the plugin with the real Claude Code, and its end. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { packageRoot } from '../../src/host/program.js';
@@ -17,38 +17,42 @@ import { afterThisTest } from '../harness/scope.js';
 import { AnthropicPeer } from '../peers/anthropic/anthropicPeer.js';
 import { claudeEnvironment } from '../peers/anthropic/environment.js';
 import { say } from '../peers/modelBlocks.js';
-import { type Packed, pack } from './packing.js';
+import { pack } from './packing.js';
 import { NAME, tracesOfCheckout, UserScene } from './userScene.js';
 
 const LIMIT_MS = 4 * MINUTE;
 const CLAUDE = { program: 'claude', remedy: 'npm install -g @anthropic-ai/claude-code' };
 const TRANSCRIPT = join(packageRoot(), 'test/fixtures/transcripts/claude/deeds.jsonl');
 
-let packed: Packed;
-beforeAll(() => {
-  packed = pack(packageRoot(), testFolder(), '--ignore-scripts');
-}, LIMIT_MS);
+/** A user who has installed the package. The tests follow one another in it: what the last one finds left is of all of them. */
+let scene: UserScene;
 
-/** @returns the scene of a user who has installed the package */
-async function installed(): Promise<UserScene> {
-  const scene = new UserScene(testFolder());
+beforeAll(async () => {
+  const packed = pack(packageRoot(), testFolder(), '--ignore-scripts');
+  scene = new UserScene(testFolder());
   // No registry can be asked: the package brings everything.
   expect(await scene.install(packed)).toMatchObject({ code: 0, err: '' });
-  return scene;
-}
+}, LIMIT_MS);
 
 /** @returns a bridge, and the id of a session that it has answered */
-async function answered(scene: UserScene): Promise<{ bridge: ChildProcess; id: string }> {
+async function answered(): Promise<{ bridge: ChildProcess; id: string }> {
   const bridge = scene.start(['bridge']);
-  const isUp = async () => (await scene.run('watchkeeper', ['sessions', '--json'])).code === 0;
+  // Files are looked at again and again, because each command would be a process of its own.
+  const says = (name: string, words: RegExp) => {
+    const file = join(scene.work, 'logs', name);
+    return existsSync(file) && words.test(readFileSync(file, 'utf8'));
+  };
+  const isUp = () => says('bridge.log', /the bridge is up/);
   await eventually(isUp, { what: 'a bridge that takes messages', withinMs: MINUTE });
   const order = ['enqueue', '--project', 'local', '--text', 'say hello', '--json'];
   const { session_id: id } = await scene.json<{ session_id: string }>(order);
-  const ended = async () => {
+  const hasAnswered = () => says(`sessions/${id}/tool_use.jsonl`, /"event":"session_end"/);
+  await eventually(hasAnswered, { what: 'an answer', withinMs: MINUTE });
+  const isCompleted = async () => {
     const { sessions } = await scene.json<{ sessions: AgentSession[] }>(['sessions', '--json']);
     return sessions.some(({ session_id, status }) => session_id === id && status === 'completed');
   };
-  await eventually(ended, { what: 'an answer', withinMs: MINUTE });
+  await eventually(isCompleted, { what: 'the end of a session', withinMs: MINUTE });
   return { bridge, id };
 }
 
@@ -91,9 +95,8 @@ const CALLS: Readonly<Record<string, readonly (readonly [string, readonly number
   test(
     'runs a bridge, with the Redis in the package, and every command, all without the checkout',
     async () => {
-      const scene = await installed();
       copyFileSync(TRANSCRIPT, join(scene.work, 'transcript.jsonl'));
-      const { bridge, id } = await answered(scene);
+      const { bridge, id } = await answered();
       expect(readFileSync(join(scene.work, 'logs/redis/endpoint.json'), 'utf8')).toContain('js-redis-server');
       const { out: help } = await scene.run('watchkeeper', ['--help']);
       const [, , list = ''] = help.split('\n\n');
@@ -119,7 +122,6 @@ const CALLS: Readonly<Record<string, readonly (readonly [string, readonly number
   test(
     'plays the demo, and every claim holds',
     async () => {
-      const scene = await installed();
       const { holds, claims, page } = await scene.json<{ holds: boolean; claims: unknown[]; page: string }>([
         'demo',
         '--json',
@@ -134,8 +136,8 @@ describeWhereInstalled('a package and the real Claude Code', CLAUDE, () => {
   test(
     'record sessions by the plugin; when both are removed, nothing is left that docs/installation.md does not name',
     async () => {
-      const scene = await installed();
       const before = scene.files();
+      for (const own of ['transcript.jsonl', 'journal.jsonl']) rmSync(join(scene.work, own), { force: true });
       const peer = new AnthropicPeer(() => [say('done')]);
       await peer.listen();
       afterThisTest(() => peer.stop());
@@ -152,9 +154,6 @@ describeWhereInstalled('a package and the real Claude Code', CLAUDE, () => {
       const logs = worklogsIn({ home: join(scene.home, '.local/state/watchkeeper') });
       expect([...logs.values()].flat().filter(({ event }) => event === 'conversation')).toHaveLength(2);
       expect(contextsIn(peer.requests.at(-1)?.request ?? {})).toEqual([expect.stringContaining('paint the door')]);
-      await scene.json(['demo', '--json']);
-      await stop((await answered(scene)).bridge);
-
       expect(await scene.run('watchkeeper', ['plugin', 'remove'])).toMatchObject({ code: 0, err: '' });
       expect(await scene.run('npm', ['uninstall', '--global', NAME])).toMatchObject({ code: 0, err: '' });
       expect(before.filter((path) => path.startsWith('prefix/')).length).toBeGreaterThan(50);

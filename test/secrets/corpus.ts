@@ -13,9 +13,21 @@ export interface Corpus {
 /** Of each template, with other values. */
 export const SAMPLES_OF_EACH = 4;
 
+const made = new Map<string, Corpus>();
+
+/** Makes it once: every output is measured with it. */
+function once(name: string, seed: number, make: () => Corpus): Corpus {
+  const key = `${name} ${seed}`;
+  const corpus = made.get(key) ?? make();
+  made.set(key, corpus);
+  return corpus;
+}
+
 /** @returns the corpus whose kinds the rules were tuned by */
 export function tunedCorpus(seed: number): Corpus {
-  return corpusOf(seed, { ...TUNED_SECRETS, ...ATTACKS }, [...TUNED_LOOK_ALIKES, ...LOOK_ALIKES_OF_ATTACKS]);
+  const make = () =>
+    corpusOf(seed, { ...TUNED_SECRETS, ...ATTACKS }, [...TUNED_LOOK_ALIKES, ...LOOK_ALIKES_OF_ATTACKS]);
+  return once('tuned', seed, make);
 }
 
 /** @returns a small part of the tuned corpus, for tests that carry each secret through a whole program */
@@ -25,7 +37,7 @@ export function smallCorpus(seed: number): Corpus {
 
 /** @returns the corpus of other kinds */
 export function heldOutCorpus(seed: number): Corpus {
-  return corpusOf(seed, HELD_OUT_SECRETS, HELD_OUT_LOOK_ALIKES);
+  return once('held out', seed, () => corpusOf(seed, HELD_OUT_SECRETS, HELD_OUT_LOOK_ALIKES));
 }
 
 /** @returns the kinds that are known to be legible */

@@ -79,8 +79,16 @@ function lineBegin(text: string, at: number): number {
   return at - begin > LONGEST_PREFIX ? at : begin;
 }
 
-/** @returns each layout with each cut, with the kinds of keys in turn */
-export function keyForms(seed: number): KeyForm[] {
+const made = new Map<number, readonly KeyForm[]>();
+
+/** @returns each layout with each cut, with the kinds of keys in turn; they are made once */
+export function keyForms(seed: number): readonly KeyForm[] {
+  const forms = made.get(seed) ?? makeForms(seed);
+  made.set(seed, forms);
+  return forms;
+}
+
+function makeForms(seed: number): KeyForm[] {
   const random = seededRandom(seed);
   const kinds = Object.entries(KEYS);
   let turn = seed;
@@ -111,13 +119,21 @@ function positions(text: string, body: readonly string[]): number[] | null {
   return found.includes(-1) ? null : found;
 }
 
+const piecesOfBodies = new WeakMap<readonly string[], ReadonlySet<string>>();
+
+/** Every output is read for the same pieces. */
+function piecesOf(body: readonly string[]): ReadonlySet<string> {
+  const known = piecesOfBodies.get(body);
+  if (known !== undefined) return known;
+  const pieces = new Set<string>();
+  for (const line of body) for (let at = 0; at + PIECE <= line.length; at += 1) pieces.add(line.slice(at, at + PIECE));
+  piecesOfBodies.set(body, pieces);
+  return pieces;
+}
+
 /** @returns how many pieces of the key's body of eight characters can be read */
 export function legiblePieces({ body }: KeyForm, shown: string): number {
-  const pieces = new Set(
-    body.flatMap((line) =>
-      Array.from({ length: Math.max(0, line.length - PIECE + 1) }, (_, at) => line.slice(at, at + PIECE)),
-    ),
-  );
+  const pieces = piecesOf(body);
   let count = 0;
   for (let at = 0; at + PIECE <= shown.length; at += 1) if (pieces.has(shown.slice(at, at + PIECE))) count += 1;
   return count;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { pauseAfter } from '../../src/backoff.js';
+import { pauseAfter } from '../../src/time.js';
 
 test('the pause doubles with every failure in a row, up to its limit, however many there were', () => {
   const backoff = { firstMs: 200, longestMs: 5_000 };

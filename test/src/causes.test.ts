@@ -4,9 +4,8 @@ import { connect, createServer, type LookupFunction } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import { Api, HttpError } from 'grammy';
 import { noAnswer } from '../../bridge/telegram/chatError.js';
-import { asSinkError } from '../../monitoring/incident/issue/githubErrors.js';
-import { rootCauses, wasNeverConnected, wordsOf } from '../../src/causes.js';
-import { describeError } from '../../src/errors.js';
+import { asSinkError } from '../../monitoring/incident/issue/githubRepository.js';
+import { describeError, rootCauses, wasNeverConnected, wordsOf } from '../../src/errors.js';
 import { isConnectionLost, isStoreTrouble } from '../../src/storeTrouble.js';
 
 /** A host with an address of each family, as the APIs of Telegram and GitHub have. */

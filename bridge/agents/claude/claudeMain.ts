@@ -23,10 +23,7 @@ const SIGTERM_EXIT_CODE = 143;
 const BACKGROUND_QUIET_MS = 15 * MINUTE;
 /** The time that Claude Code gets after its answer to save the conversation and exit. */
 const EXIT_MS = 3 * SECOND;
-/**
- * Defaults for variables that the operator has not set in `AGENT_ENV`. A background task outlives the turn that started it, so a
- * run would end with half an answer, or never; in the foreground it is a call like any other.
- */
+/** Unless the operator has set them. A background task outlives its turn: a run would end with half an answer, or never. */
 const DEFAULT_ENVIRONMENT = {
   DISABLE_AUTOUPDATER: '1',
   CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',

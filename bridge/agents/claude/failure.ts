@@ -4,12 +4,17 @@
  * `terminal_reason` and `startup_failure_reason` are on the result.
  */
 
+import type { Lineage } from '../../../src/journal/schema.js';
+import { type Clock, isoTime } from '../../../src/time.js';
 import type { AgentFailure, FailureCause } from '../failures/causes.js';
+import { CLAUDE_WORDINGS } from '../failures/claude.js';
+import { failureWordsOf } from '../failures/explain.js';
 import type { Reading } from '../failures/statedEnd.js';
-import { WORDINGS } from '../failures/tables.js';
 import { readWords } from '../failures/wording.js';
-import type { ResultMessage } from './sdk.js';
+import type { ProtocolLine } from '../program/protocol.js';
+import type { ResultMessage, SystemMessage } from './sdk.js';
 
+const WORDINGS = failureWordsOf(CLAUDE_WORDINGS).reported;
 const BY_ERROR: Readonly<Record<string, FailureCause>> = {
   authentication_failed: 'authentication',
   oauth_org_not_allowed: 'authentication',
@@ -52,10 +57,7 @@ const INEXACT: readonly FailureCause[] = ['crash', 'rate_limit', 'conversation_u
 /** Claude Code retries a limit for as long as it can; a refusal does not go away. */
 const REFUSALS: readonly (FailureCause | undefined)[] = ['authentication', 'credit'];
 
-/**
- * @param error the `error` of the last assistant message that had one
- * @returns its cause, and the end that its words state
- */
+/** @returns the cause of the `error` of the last assistant message that had one, and the end that its words state */
 export function failureOf(
   result: ResultMessage,
   error: string | null,
@@ -68,11 +70,11 @@ export function failureOf(
     BY_STATUS[result.api_error_status ?? 0] ??
     'crash';
   if (!INEXACT.includes(cause)) return { cause };
-  return readWords(wordsOf(result), WORDINGS.claude, reading) ?? { cause };
+  return readWords(wordsOf(result), WORDINGS, reading) ?? { cause };
 }
 
 /** @returns whether the retried request fails for a reason that retrying cannot remove */
-export function isRefusal(retry: { readonly error: string }): boolean {
+function isRefusal(retry: { readonly error: string }): boolean {
   return REFUSALS.includes(BY_ERROR[retry.error]);
 }
 
@@ -103,4 +105,39 @@ export function describeResult(result: ResultMessage): string {
 
 function wordsOf({ result, errors }: ResultMessage): string {
   return result ?? errors?.join('; ') ?? '';
+}
+
+/** An expired login is renewed at the first refusal. A request that is refused again after that stays refused. */
+const MOST_REFUSALS = 3;
+
+export class Retries {
+  readonly #clock: Clock;
+  /** Agents with an announced retry, by id; the main one is `''`. */
+  readonly #waiting = new Set<string>();
+  #refusals = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** @returns the words about a request that was refused too often; null if another try makes sense */
+  refused(retry: Extract<SystemMessage, { subtype: 'api_retry' }>): string | null {
+    if (!isRefusal(retry)) return null;
+    this.#refusals += 1;
+    if (this.#refusals < MOST_REFUSALS) return null;
+    return `the model's provider refused the request ${this.#refusals} times (${retry.error.replaceAll('_', ' ')}, status ${retry.error_status ?? 'unknown'})`;
+  }
+
+  announced(lineage: Lineage, delayMs: number): ProtocolLine[] {
+    this.#waiting.add(lineage.agent_id ?? '');
+    const until = isoTime(this.#clock.now() + delayMs);
+    return [{ event: 'wait_start', kind: 'rate_limit', until, ...lineage }];
+  }
+
+  /** An agent's next message ends its retries. */
+  ended(lineage: Lineage): ProtocolLine[] {
+    this.#refusals = 0;
+    if (!this.#waiting.delete(lineage.agent_id ?? '')) return [];
+    return [{ event: 'wait_end', kind: 'rate_limit', ...lineage }];
+  }
 }

@@ -1,7 +1,4 @@
-/**
- * Finds the SDK and its program. Checked again each time: `npm ci` removes them, and they may come back while the bridge runs.
- * Node's own resolution is no help there, because a process remembers which packages were missing.
- */
+/** Finds the SDK and its program, each time: `npm ci` removes them, and Node's own resolution remembers what was missing. */
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,10 +11,7 @@ type Installation =
   /** `why` says in a clause why no run can begin. */
   | { readonly kind: 'incomplete'; readonly why: string };
 
-/**
- * @param sdk the package's name
- * @param from the folder where the search begins
- */
+/** @param from the folder where the search for the package begins */
 export function findInstallation(
   sdk: string = SDK_PACKAGE,
   from: string = dirname(fileURLToPath(import.meta.url)),

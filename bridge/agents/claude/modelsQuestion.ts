@@ -1,10 +1,5 @@
-/**
- * Checks, at no cost, whether the provider accepts a credential: it requests the list of models
- * (https://docs.anthropic.com/en/api/models-list). The answer contains no words of the provider, the address or the credential;
- * an error of `fetch` may hold them.
- */
-import { rootCauses } from '../../../src/causes.js';
-import { errorCode } from '../../../src/errno.js';
+/** Requests the list of models, at no cost, to see whether a credential is accepted. No words of the provider are in the answer. */
+import { errorCode, rootCauses } from '../../../src/errors.js';
 import { type Clock, SECOND } from '../../../src/time.js';
 
 const DEFAULT_BASE_URL = 'https://api.anthropic.com';

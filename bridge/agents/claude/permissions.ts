@@ -1,7 +1,4 @@
-/**
- * A call that no rule allows is denied at once: the agent reads why and what it can do instead, and the person sees what was
- * denied. No person watches the dialogs of an agent that works for a chat.
- */
+/** A call that no rule allows is denied at once: the agent reads what it can do instead, the person what was denied. */
 import { subjectOf } from '../../../src/journal/agentVocabulary.js';
 import { redactShapes } from '../../../src/log/redact.js';
 import { shorten } from '../../../src/log/shorten.js';
@@ -17,7 +14,6 @@ export class Denials {
   readonly #write: (line: ProtocolLine) => void;
   readonly #denied = new Set<string>();
 
-  /** @param write writes a line of the protocol */
   constructor(write: (line: ProtocolLine) => void) {
     this.#write = write;
   }
@@ -36,7 +32,6 @@ export class Denials {
     return { behavior: 'deny', message };
   };
 
-  /** @param call the denied call, in a few words */
   note(call: string, reason: string): void {
     this.#denied.add(call);
     this.#write({ event: 'note', text: `Denied: ${call} (${reason})` });

@@ -12,9 +12,8 @@ import type { AgentFailure } from '../failures/causes.js';
 import type { Reading } from '../failures/statedEnd.js';
 import type { ProtocolLine } from '../program/protocol.js';
 import { blocksOf, outcomeOf, returned, spoken } from './blocks.js';
-import { describeResult, failureOf } from './failure.js';
+import { describeResult, failureOf, Retries } from './failure.js';
 import type { Denials } from './permissions.js';
-import { Retries } from './retries.js';
 import type {
   AssistantMessage,
   KnownMessage,
@@ -34,7 +33,6 @@ const SAID_NOTHING = '(The agent ended its turn without a word.)';
 /** The bridge redacts and cuts each line that it reads. */
 const asItIs = (text: string) => text;
 
-/** How the query ended so far. */
 export type QueryEnd =
   | { readonly kind: 'answered'; readonly answer: string }
   | ({ readonly kind: 'failed' } & AgentFailure);
@@ -48,7 +46,6 @@ export class Translation {
   readonly #retries: Retries;
   readonly #lastSign = new Map<string, number>();
   #conversationId: string;
-  /** The version that was stated last. */
   #stated: string | null = null;
   #error: string | null = null;
   /** Epoch milliseconds; null if no limit was reported as reached. */

@@ -40,7 +40,6 @@ export async function checkCommand(
   };
 }
 
-/** @returns null if the program could be started */
 function complainOfProgram(name: string, { environment, workingDirectory }: AgentCheckRequest): AgentCheck | null {
   const program = findProgram(name, environment.PATH ?? '', workingDirectory);
   if (program.kind === 'found') return null;

@@ -7,11 +7,13 @@
  */
 import * as z from 'zod';
 import type { Newest } from '../../../src/newest.js';
+import type { Clock } from '../../../src/time.js';
 import { filesOf, planOf, usageOf } from '../../../src/transcripts/codex/observed.js';
 import { BY_STATUS } from '../../../src/transcripts/codex/outputs.js';
 import { asFields, type Fields, listAt } from '../../../src/transcripts/draft/fields.js';
 import { CODEX_WORDINGS } from '../failures/codex.js';
-import { WORDINGS } from '../failures/tables.js';
+import { failureWordsOf } from '../failures/explain.js';
+import type { AgentRequest } from '../program/contract.js';
 import type { Dialect } from '../program/programStream.js';
 import type { ProgramEvent, ProgramLine } from '../program/protocol.js';
 import { failure, journal, readEvent } from './eventLines.js';
@@ -37,8 +39,13 @@ const CALLS = ['command_execution', 'file_change', 'mcp_tool_call', 'web_search'
 /** Tokens that threads had used at the end of their last run, by thread. */
 export type Totals = Newest<string, Fields>;
 
+/** For a run of `command.ts`. @param totals of the agent's threads */
+export function codex({ conversationId }: AgentRequest, _: Clock, totals: Totals): Dialect {
+  return new CodexDialect({ isResumed: conversationId !== null, totals });
+}
+
 export class CodexDialect implements Dialect {
-  readonly failureWords = { reported: WORDINGS.codex, printed: CODEX_WORDINGS };
+  readonly failureWords = failureWordsOf(CODEX_WORDINGS);
   readonly #open = new Set<string>();
   readonly #isResumed: boolean;
   readonly #totals: Totals | null;

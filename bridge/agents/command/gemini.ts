@@ -4,8 +4,8 @@
  * Its calls carry no batch and no declared time, and a shell command counts as a success whatever its exit code.
  */
 import * as z from 'zod';
+import { failureWordsOf } from '../failures/explain.js';
 import { GEMINI_WORDINGS } from '../failures/gemini.js';
-import { WORDINGS } from '../failures/tables.js';
 import type { Dialect } from '../program/programStream.js';
 import type { ProgramEvent, ProgramLine } from '../program/protocol.js';
 import { failure, journal, readEvent } from './eventLines.js';
@@ -38,7 +38,7 @@ const AUTHENTICATION_EXIT = 41;
 const DENIED = 'policy_violation';
 
 export class GeminiDialect implements Dialect {
-  readonly failureWords = { reported: WORDINGS.gemini, printed: GEMINI_WORDINGS };
+  readonly failureWords = failureWordsOf(GEMINI_WORDINGS);
   #text = '';
 
   line(text: string): ProgramLine[] {

@@ -1,12 +1,9 @@
 /** The options of a project's agent `command`. */
 import * as z from 'zod';
 
-/** Replaced by the conversation's id. */
 export const CONVERSATION = '{conversation}';
-/** Replaced by the prompt, if it is an argument. */
 export const PROMPT = '{prompt}';
 
-/** The ways to read a program's output. */
 export const OUTPUTS = ['text', 'json_lines', 'codex', 'gemini'] as const;
 export type Output = (typeof OUTPUTS)[number];
 

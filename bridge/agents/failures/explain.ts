@@ -1,21 +1,26 @@
 /** The cause of a program's failure, from its own report, or from its last words if it reported none. */
+import { ANY_WORDINGS } from './anyProgram.js';
 import type { AgentFailure } from './causes.js';
+import { CLAUDE_WORDINGS } from './claude.js';
+import { CODEX_WORDINGS } from './codex.js';
 import { type Reading, statedEnd } from './statedEnd.js';
-import { PRINTED, REPORTED } from './tables.js';
 import { passes, readWords, straight, type Wordings } from './wording.js';
 
-/** Where the words of a program's failure are looked up. */
 export interface FailureWords {
-  /** Wordings for its reported failure. */
   readonly reported: Wordings;
-  /** Wordings for the end of its output. */
   readonly printed: Wordings;
 }
 
-/** For a program that speaks the protocol. */
-export const PROTOCOL_WORDS: FailureWords = { reported: REPORTED, printed: PRINTED };
+/** Any program may print a wording of `own`; only its own report is read for words that other programs may mean otherwise. */
+export function failureWordsOf(own: Wordings): FailureWords {
+  return { reported: [...own, ...ANY_WORDINGS], printed: own };
+}
+
+/** A program that we do not know may be a wrapper of one of these. */
+const KNOWN: Wordings = [...CLAUDE_WORDINGS, ...CODEX_WORDINGS];
+export const PROTOCOL_WORDS = failureWordsOf(KNOWN);
 /** For a program that does not know us. */
-export const PLAIN_WORDS: FailureWords = { reported: PRINTED, printed: PRINTED };
+export const PLAIN_WORDS: FailureWords = { reported: KNOWN, printed: KNOWN };
 
 /** A program says last why it failed. Above that may be anything. */
 const LAST_LINES = 3;
@@ -41,11 +46,7 @@ export function explain({ failure, lastWords, isOwn }: Ending, words: FailureWor
 }
 
 /** The end and the remedy that the words add to a cause that the program names. */
-function furtherWords(
-  failure: AgentFailure,
-  wordings: Wordings,
-  reading: Reading,
-): Pick<AgentFailure, 'until' | 'remedy'> {
+function furtherWords(failure: AgentFailure, wordings: Wordings, reading: Reading) {
   const said = readWords(failure.detail, wordings, reading);
   const remedy = said?.cause === failure.cause ? said.remedy : undefined;
   const stated = passes(failure.cause) ? statedEnd(straight(failure.detail), reading) : null;

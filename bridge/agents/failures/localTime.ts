@@ -46,10 +46,7 @@ export function isZone(name: string): boolean {
   return offsetAt(name, 0) !== null;
 }
 
-/**
- * @param zone as `Europe/Berlin`, `CEST` or `UTC+2`
- * @returns the day in that zone
- */
+/** @param zone as `Europe/Berlin`, `CEST` or `UTC+2` */
 export function dayIn(zone: string, instant: number): CalendarDay {
   const there = new Date(instant + (offsetAt(zone, instant) ?? 0));
   return { year: there.getUTCFullYear(), month: there.getUTCMonth() + 1, day: there.getUTCDate() };

@@ -35,7 +35,6 @@ const WHOLE_DAY = /\b([01]?\d|2[0-3]):([0-5]\d)\b/;
 const ZONE_IN_BRACKETS = /\(([A-Za-z][\w+/:-]*(?:\/[\w+-]+)*)\)/;
 const ZONE_AFTER_TIME = /^\s*(?:[ap]\.?m\.?\s*)?([A-Z]{1,5}(?:[+-]\d{1,2}(?::?\d{2})?)?|[A-Z][a-z]+\/[A-Za-z_/]+)\b/;
 
-/** The moment and the place at which words are read. */
 export interface Reading {
   /** UTC epoch milliseconds. */
   readonly now: number;

@@ -1,11 +1,7 @@
-/**
- * Why a program failed, read from its words. Agent programs give little else, so each has a table of its own wordings; the words
- * that decide are those of versions that were seen. `npm run prove -- failures` prints the reading of each.
- */
+/** Why a program failed, by a table of wordings for each. `npm run prove -- failures` prints the reading of each. */
 import type { AgentFailure, FailureCause } from './causes.js';
 import { type Reading, statedEnd } from './statedEnd.js';
 
-/** A kind of wording of one program. */
 export interface Wording {
   /** Typographic apostrophes are made straight before. */
   readonly says: RegExp;
@@ -23,7 +19,6 @@ const PASSING: readonly FailureCause[] = ['rate_limit', 'provider_unavailable', 
 const CURLY_APOSTROPHES = /[\u2018\u2019\u02bc]/g;
 const HARD_SPACES = /[\u00a0\u202f]/g;
 
-/** @returns whether the cause goes away by itself */
 export function passes(cause: FailureCause): boolean {
   return PASSING.includes(cause);
 }

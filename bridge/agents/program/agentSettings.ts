@@ -1,8 +1,4 @@
-/**
- * The files of the operator's home that an agent program reads: settings, instructions, hooks and extensions. A sandbox shows
- * them to it read-only. Logins and conversations are not among them: the agents of a project have their own
- * (`watchkeeper as-agent`).
- */
+/** The operator's settings, instructions and hooks, which a sandbox shows read-only. Logins are not among them. */
 import { basename, join } from 'node:path';
 import type { AgentSettings as ProjectAgent } from '../../../src/config/settings.js';
 
@@ -34,10 +30,7 @@ const PROGRAMS: Readonly<Record<string, ProgramSettings>> = {
 /** Every agent program calls git. The file with passwords of its `store` helper is not among these. */
 const OF_GIT = ['.gitconfig', '.config/git/config', '.config/git/ignore', '.config/git/attributes'];
 
-/**
- * @param home of the operator
- * @returns absolute paths, which may not exist
- */
+/** @param home of the operator @returns absolute paths, which may not exist */
 export function settingsOf(agent: ProjectAgent, home: string, environment: Readonly<Record<string, string>>): string[] {
   const ofPrograms = programsOf(agent).flatMap((name) => {
     const { folder, variable, files } = PROGRAMS[name] ?? { folder: '', variable: null, files: [] };

@@ -12,10 +12,7 @@ const ORDINARY_FILES = 'umask 022; exec "$@"';
 
 const NO_RIGHTS = ['--inh-caps=-all', '--ambient-caps=-all', '--no-new-privs'];
 
-/**
- * @param user null or undefined for the present one
- * @returns the line that runs as that user, without the rights of this process
- */
+/** @returns the line that runs as that user, or as the present one, without the rights of this process */
 export function lineOfUser(line: CommandLine, user: AgentUser | null | undefined): CommandLine {
   const setpriv = systemProgram('setpriv') ?? 'setpriv';
   if (user == null) {

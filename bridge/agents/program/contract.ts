@@ -27,7 +27,6 @@ export interface Confinement {
   readonly home: string | null;
 }
 
-/** Where an agent works, and as whom. */
 export interface AgentSurroundings {
   readonly workingDirectory: string;
   /** The whole environment of the agent: the allowed variables and, for a run, its mark. Nothing else may be inherited. */
@@ -65,7 +64,6 @@ export type AgentEvent =
   | { readonly type: 'journal'; readonly line: JournalEvent }
   /** The provider's conversation id, as soon as it is known. */
   | { readonly type: 'conversation'; readonly conversationId: string }
-  /** The version of the agent's program, as it states it. */
   | { readonly type: 'version'; readonly version: string }
   /** The agent's note to the person while it works; shown in the progress message, not journaled as text. */
   | { readonly type: 'note'; readonly text: string }
@@ -90,7 +88,6 @@ export interface AgentCheckRequest extends AgentSurroundings {
   readonly quick: boolean;
 }
 
-/** The result of checking an agent without a run. */
 export type AgentCheck =
   /** It can begin, as far as can be seen. */
   | { readonly verdict: 'ok'; readonly found: string; readonly remedy: null }
@@ -106,15 +103,8 @@ export type AgentCheck =
 export interface Agent {
   /** As in a project's configuration. */
   readonly kind: string;
-  /**
-   * @param request what to run, and where
-   * @param signal aborted when the run is to end: the agent asks its program to stop, the run makes sure that it does
-   * @returns the run; if a program cannot be started, the run ends with `failed` and `start` does not throw
-   */
+  /** @param signal aborted when the run is to end @returns a run with `failed` if the program cannot be started: it never throws */
   start(request: AgentRequest, signal: AbortSignal): AgentRun;
-  /**
-   * Checks for the doctor whether the agent is installed and logged in. Costs nothing, changes nothing of ours, and takes at
-   * most half a minute. Absent if only a run can show it.
-   */
+  /** Checks for the doctor, within half a minute, whether the agent is installed and logged in. Absent if only a run shows it. */
   check?(request: AgentCheckRequest, signal: AbortSignal): Promise<AgentCheck>;
 }

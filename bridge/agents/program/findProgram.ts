@@ -8,7 +8,6 @@ import { SECOND } from '../../../src/time.js';
 const PLACES = '/usr/bin:/bin:/usr/local/bin';
 const TRIAL_LIMIT_MS = 5 * SECOND;
 
-/** A program and its arguments. */
 export interface CommandLine {
   readonly command: string;
   readonly args: readonly string[];
@@ -18,10 +17,7 @@ type FoundProgram =
   | { readonly kind: 'found' | 'not_executable'; readonly path: string }
   | { readonly kind: 'not_found' };
 
-/**
- * @param name a name to search for, or a path, relative to the working directory
- * @param searchPath in the format of PATH
- */
+/** @param name a name to search for, or a path @param searchPath in the format of PATH */
 export function findProgram(name: string, searchPath: string, workingDirectory: string): FoundProgram {
   const places = name.includes('/') ? [name] : searchPath.split(delimiter).map((folder) => join(folder || '.', name));
   const files = places.map((place) => resolve(workingDirectory, place)).filter(isFile);

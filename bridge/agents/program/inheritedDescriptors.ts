@@ -1,7 +1,4 @@
-/**
- * Descriptors that this process inherited, for example by `exec 9<FILE` in the shell that started it, would be open in each agent:
- * a way around any sandbox. Node closes its own when it starts a program, but not these.
- */
+/** Descriptors that this process inherited, as by `exec 9<FILE`, would be open in each agent: Node closes only its own. */
 import { openSync, readdirSync, readFileSync } from 'node:fs';
 
 const FIRST = 3;

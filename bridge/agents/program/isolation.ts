@@ -1,15 +1,17 @@
 /** The walls between each project's agents and the bridge with its operator, and all that an agent can reach without them. */
-import { isAbsolute, join, resolve } from 'node:path';
+
+import { existsSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Project, Settings } from '../../../src/config/settings.js';
 import { UsageError } from '../../../src/errors.js';
+import { readPlainFileSync } from '../../../src/files/plainFile.js';
 import { homeOfUser } from '../../../src/host/homeOfUser.js';
 import type { Logger } from '../../../src/log/logger.js';
 import { configuredWords, settingsOf } from './agentSettings.js';
 import { whyNotAs } from './agentUser.js';
 import type { Confinement } from './contract.js';
-import { linkedRepository } from './linkedRepository.js';
-import { isWithin, leadsOverLinkIn, outermost, realOf } from './mounts.js';
+import { isWithin, leadsOverLinkIn, type Mount, outermost, realOf } from './mounts.js';
 import { type Trouble, whyNoSandbox } from './sandbox.js';
 
 /** In one sentence, for the log and for the doctor. */
@@ -44,21 +46,12 @@ export function isHarmless({ isolation, agent }: Project): boolean {
   return isolation === null && agent.kind === 'scripted';
 }
 
-/** @returns the means that keeps the project's agents away */
 export function isolationOf({ isolation }: Project, trouble: Trouble | null): 'bubblewrap' | 'none' {
   return isolation ?? (trouble === null ? 'bubblewrap' : 'none');
 }
 
-/**
- * @param trouble why no sandbox can hold the project's agents; null if one can
- * @returns why the bridge does not run them at all, and what to do: a sandbox is demanded, or could be had; or they would run as
- *   root, which nothing can hold. Null if it runs them
- */
-export function whyRefused(
-  project: Project,
-  { agentUser }: Pick<Settings, 'agentUser'>,
-  trouble: Trouble | null,
-): { readonly why: string; readonly remedy: string } | null {
+/** @returns what to do if a sandbox is demanded, or could be had, or agents would run as root; null if the bridge runs them */
+export function whyRefused(project: Project, { agentUser }: Pick<Settings, 'agentUser'>, trouble: Trouble | null) {
   if (trouble === null || project.isolation === 'none') return null;
   const isOfRoot = process.getuid?.() === 0 && agentUser === null;
   if (project.isolation === null && !isOfRoot && trouble.isMissing) return null;
@@ -66,10 +59,7 @@ export function whyRefused(
   return { why: trouble.why, remedy: `${remedy}, or set "isolation" to "none" and read docs/agents.md` };
 }
 
-/**
- * @param projects those served here
- * @throws UsageError for the first one whose agents are not run, as {@link whyRefused}; a harmless one is
- */
+/** @throws UsageError for the first project whose agents are not run, as {@link whyRefused}; a harmless one is */
 export function refuseOpenAgents(projects: readonly Project[], settings: Settings): void {
   for (const project of projects) if (!isHarmless(project)) refuseOpen(project, settings);
 }
@@ -135,4 +125,43 @@ function programOf({ agent }: Project): string[] {
   const scripts = typeof scenario === 'string' ? [resolve(base, scenario)] : [];
   const words = configuredWords(agent.options).map((word) => word.replace(/^--?[\w-]+=(?=\/)/, ''));
   return [...scripts, ...words.filter(isAbsolute)];
+}
+
+const LINK = 'gitdir: ';
+const LONGEST_BYTES = 8 * 1024;
+/** The entries that every git folder has. */
+const PARTS = ['HEAD', 'objects', 'refs'];
+/** Entries that name programs that git runs for the repository's next user, and those that belong to its other worktrees. */
+const KEPT = ['config', 'config.worktree', 'hooks', 'modules', 'worktrees'];
+
+/**
+ * A linked worktree keeps its commits in the repository that it was made from, so an agent that commits there must write to it.
+ * The file `.git` in the worktree is the agent's to change. The link back proves that the two belong together: it lies in a
+ * folder where no agent can write.
+ * @param directory a real path
+ * @param ofAgents real paths of all folders where agents may write without being given this repository
+ * @returns mounts of the repository; none if the directory is no linked worktree
+ */
+function linkedRepository(directory: string, ofAgents: readonly string[]): Mount[] {
+  const link = lineOf(join(directory, '.git'));
+  const own = link?.startsWith(LINK) ? realOf(resolve(directory, link.slice(LINK.length))) : null;
+  if (own === null || basename(dirname(own)) !== 'worktrees') return [];
+  const common = dirname(dirname(own));
+  if (ofAgents.some((folder) => isWithin(folder, own) || isWithin(common, folder))) return [];
+  const [back, shared] = [lineOf(join(own, 'gitdir')), lineOf(join(own, 'commondir'))];
+  if (back === null || realOf(resolve(own, back)) !== join(directory, '.git')) return [];
+  if (shared === null || realOf(resolve(own, shared)) !== common) return [];
+  if (!PARTS.every((part) => existsSync(join(common, part)))) return [];
+  const mount = (how: Mount['how'], path: string): Mount => ({ how, source: path, path });
+  const kept = KEPT.map((part) => join(common, part)).filter((path) => realOf(path) === path);
+  return [mount('--bind', common), ...kept.map((path) => mount('--ro-bind', path)), mount('--bind', own)];
+}
+
+/** The agent may have put anything there. */
+function lineOf(path: string): string | null {
+  try {
+    return readPlainFileSync(path, LONGEST_BYTES).trimEnd();
+  } catch {
+    return null;
+  }
 }

@@ -26,11 +26,7 @@ export function findMarkingProgram(): MarkingProgram | null {
   return found;
 }
 
-/**
- * @param line the program to start
- * @param environment of the agent, with the lane's mark if it works in a lane
- * @returns the line to start instead; the same line if this host cannot set limits
- */
+/** @param environment of the agent, with its lane's mark @returns the same line if this host cannot set limits */
 export function markedLine(
   line: CommandLine,
   { runId, environment }: { readonly runId: string; readonly environment: Readonly<Record<string, string>> },

@@ -27,10 +27,7 @@ export function realOf(path: string): string | null {
   }
 }
 
-/**
- * @param strangers real paths of folders where an agent may have put a link to anything
- * @returns the real path; null if there is none, or the way to it leads through one of those folders
- */
+/** @returns null if there is none, or the way to it leads through a folder where an agent may have put a link to anything */
 export function realPathOutside(path: string, strangers: readonly string[]): string | null {
   return follow(path, (next) => strangers.some((folder) => isWithin(folder, next)));
 }
@@ -100,7 +97,6 @@ export function outerFirst(paths: readonly string[]): string[] {
   return [...new Set(paths)].sort((left, right) => left.length - right.length);
 }
 
-/** @returns the paths that are in no other one of them */
 export function outermost(paths: readonly string[]): string[] {
   const found: string[] = [];
   for (const path of outerFirst(paths)) if (!found.some((outer) => isWithin(outer, path))) found.push(path);

@@ -1,7 +1,6 @@
 /** Runs that ended before anything was started, with the reason in words for a chat. */
 import { basename } from 'node:path';
-import { errorCode } from '../../../src/errno.js';
-import { describeError } from '../../../src/errors.js';
+import { describeError, errorCode } from '../../../src/errors.js';
 import type { AgentEnd, AgentEvent, AgentRun } from './contract.js';
 
 /** The system's reasons why a program is missing or not executable, in words for a chat; any other failure may be temporary. */
@@ -30,15 +29,11 @@ export function exhausted(forLog: string): AgentEnd {
   return { kind: 'failed', cause: 'host_exhausted', reason: 'run_failed_to_start', detail: TOO_LITTLE, forLog };
 }
 
-/** @returns a run without a process */
 export function endedRun(end: AgentEnd | Promise<AgentEnd>): AgentRun {
   return { pid: null, events: only(end) };
 }
 
-/**
- * @param forLog where on this host to look
- * @param cause `crash` if another attempt may find what this one missed
- */
+/** @param forLog where to look @param cause `crash` if another attempt may find what this one missed */
 export function failedToStart(
   detail: string,
   forLog?: string,

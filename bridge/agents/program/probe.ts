@@ -1,10 +1,7 @@
-/**
- * A short run of a program for the doctor: no standard input, its output kept, its time limited. It is isolated as an agent's
- * run is, because it obeys the same project; unlike that it is not journaled and carries no mark.
- */
+/** A short run of a program for the doctor: isolated as an agent's run, but not journaled, without input, limited in time. */
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { errorCode } from '../../../src/errno.js';
+import { errorCode } from '../../../src/errors.js';
 import { ForeignTail } from '../../../src/log/foreignTail.js';
 import { type Redact, redactShapes } from '../../../src/log/redact.js';
 import { atMost, type Clock, SECOND } from '../../../src/time.js';

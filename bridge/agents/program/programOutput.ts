@@ -79,10 +79,7 @@ export class ProgramOutput {
     });
   }
 
-  /**
-   * The pipe was empty after the program's end. Output that comes now is the program's if silence follows, as from a `tee` behind
-   * it. Output that does not stop is another program's.
-   */
+  /** Output after the program's end is its own if silence follows, as from a `tee` behind it; if it does not stop, another's. */
   async #passedOn(first: Promise<Buffer | null>, take: () => Promise<Buffer | null>): Promise<Buffer[]> {
     const talksOnAt = this.#clock.monotonic() + TALKS_ON_MS;
     const held: Buffer[] = [];

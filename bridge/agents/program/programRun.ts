@@ -24,7 +24,6 @@ import { type AgentProgram, ProgramStream } from './programStream.js';
 import { sandboxComplaint, signalInside } from './sandbox.js';
 
 const LINE_LIMIT_BYTES = 8 * 1024 * 1024;
-/** The length of the last output that is examined. */
 const READ_LIMIT = 1_000;
 /** A chat shows the first 400 characters of how a run ended, and the last output has to fit into them. */
 const QUOTED_LIMIT = 350;
@@ -204,10 +203,7 @@ export class ProgramRun {
   }
 }
 
-/**
- * @param exit null if the program reported its end but did not exit
- * @returns stable, without spaces: `run_failed_exit_1`
- */
+/** @param exit null if the program did not exit @returns stable, without spaces: `run_failed_exit_1` */
 function reasonOf(cause: FailureCause, exit: Exit | null): string {
   if (cause === 'crash') return exitReason(exit);
   const isUnstarted = cause === 'cannot_start' || cause === 'host_exhausted';

@@ -13,7 +13,6 @@ import { type ProgramEvent, type ProgramLine, parseProgramLine } from './protoco
 
 /** How to read a program's output. One per run, because it may have state. */
 export interface Dialect {
-  /** @param text one line, without its line end */
   line(text: string): ProgramLine[];
   /** Output has arrived on either stream, as a whole line or not. For programs whose lines carry no meaning. */
   heard?(): ProgramLine[];
@@ -23,7 +22,6 @@ export interface Dialect {
   readonly failureWords?: FailureWords;
 }
 
-/** The protocol (protocol.ts). */
 export const PROTOCOL: Dialect = { line: (text) => (text.trim() === '' ? [] : parseProgramLine(text)) };
 
 export interface AgentProgram extends CommandLine {
@@ -37,10 +35,7 @@ export interface AgentProgram extends CommandLine {
 
 /** In UTF-16 units: about thirty chat messages, more than a person reads there. */
 export const LONGEST_ANSWER = 128 * 1024;
-/**
- * It becomes an argument of the program, so it must not be an option, contain anything that an argument cannot hold, or be too
- * long.
- */
+/** An argument of the program: it must not be an option, or hold anything that an argument cannot. */
 const CONVERSATION_ID = /^[!-,.-~][ -~]{0,255}$/;
 /** Results of calls beyond these must name their tool themselves; so must those of calls with very long names or ids. */
 const MOST_OPEN_CALLS = 10_000;
@@ -71,17 +66,14 @@ export class ProgramStream {
     this.#redact = redact;
   }
 
-  /** The final answer, once given. */
   get answer(): string | null {
     return this.#answer;
   }
 
-  /** The program's own reason for not answering. */
   get failure(): AgentFailure | null {
     return this.#failure;
   }
 
-  /** Where the words of its failure are looked up. */
   get failureWords(): FailureWords {
     return this.#dialect.failureWords ?? PROTOCOL_WORDS;
   }
@@ -121,10 +113,7 @@ export class ProgramStream {
     return [{ type: 'note', text: `(a line of ${size} from the agent was dropped: it is too long)` }];
   }
 
-  /**
-   * @returns the events for output of any kind; none after the answer. The first one is journaled, whatever it means: it proves
-   *   that the program has begun
-   */
+  /** @returns the events for output of any kind; none after the answer. The first one proves that the program has begun */
   heard(): AgentEvent[] {
     if (this.#answer !== null) return [];
     const isFirst = !this.#isHeard;

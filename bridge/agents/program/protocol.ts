@@ -12,7 +12,6 @@ import { type JournalEvent, OUTCOMES, PLAN_STATUSES, START_SOURCES, WAIT_KINDS }
 import { parseJson } from '../../../src/json.js';
 import { type AgentFailure, FAILURE_CAUSES } from '../failures/causes.js';
 
-/** The meaning of one line. */
 export type ProgramLine =
   | { readonly kind: 'journal'; readonly event: ProgramEvent }
   | { readonly kind: 'conversation'; readonly conversationId: string }
@@ -113,16 +112,12 @@ const lineSchema = z.discriminatedUnion('event', [
   }),
 ]);
 type Line = z.infer<typeof lineSchema>;
-/** A line as a program writes it. */
 export type ProtocolLine = z.input<typeof lineSchema>;
 
 const anyEvent = z.looseObject({ event: z.string() });
 const KNOWN_EVENTS = new Set(lineSchema.options.map((option) => option.shape.event.value as string));
 
-/**
- * @param text one line, without its line end
- * @returns its meaning; an `assistant_message` with a text also yields that text. Never throws
- */
+/** @returns the meaning of one line; an `assistant_message` with a text also yields that text. Never throws */
 export function parseProgramLine(text: string): ProgramLine[] {
   const found = anyEvent.safeParse(parseJson(text));
   if (!found.success) return [{ kind: 'garbage' }];

@@ -28,8 +28,7 @@ import {
   realOf,
   realPathOutside,
 } from './mounts.js';
-import { emptyHome, homeInside, intoOwnHome, makeOwnHome } from './ownHome.js';
-import { programsOnPath, wholeProgram } from './programFiles.js';
+import { emptyHome, homeInside, intoOwnHome, makeOwnHome, programsOnPath, wholeProgram } from './ownHome.js';
 
 /** Sockets of services, of terminals and of other people's programs: reaching one of them is a way out of the sandbox. */
 const EMPTIED = ['/run', '/tmp', '/var/tmp'];
@@ -52,7 +51,6 @@ export function signalInside(code: number | null): NodeJS.Signals | null {
   return (found?.[0] as NodeJS.Signals | undefined) ?? null;
 }
 
-/** Why no sandbox can hold an agent. */
 export interface Trouble {
   /** A clause. */
   readonly why: string;
@@ -63,10 +61,7 @@ export interface Trouble {
 /** By the user that agents run as; null for the bridge's own. */
 const troubles = new Map<number | null, Trouble | null>();
 
-/**
- * @param user that agents run as; null for the bridge's own
- * @returns why bubblewrap cannot hold agents here; null if it can. Tried once in this process
- */
+/** @returns why bubblewrap cannot hold agents of the user here; null if it can. Tried once in this process */
 export function whyNoSandbox(user: AgentUser | null = null): Trouble | null {
   const uid = user?.uid ?? null;
   const known = troubles.get(uid);
@@ -91,13 +86,7 @@ function findTrouble(user: AgentUser | null): Trouble | null {
   return { why: `bubblewrap cannot make a sandbox on this host (${words})`, isMissing: false };
 }
 
-/**
- * Also makes the folder that becomes the home of the sandbox.
- * @param line the program to start
- * @param request of the run; without a confinement the line is returned unchanged
- * @returns the line that starts it inside
- * @throws Error if that folder cannot be made
- */
+/** Also makes the sandbox's home. @returns the same line without a confinement @throws Error if that folder cannot be made */
 export function sandboxedLine(line: CommandLine, request: AgentSurroundings): CommandLine {
   const { confinement, workingDirectory, environment } = request;
   if (confinement == null) return line;
@@ -157,10 +146,7 @@ interface Layout {
   readonly strangers: readonly string[];
 }
 
-/**
- * @returns mounts for all that the operator, the agent's program and its search path name. Files in the operator's home appear at
- *   the path that programs look at, also if that is a link
- */
+/** Files in the operator's home appear at the path that programs look at, also if that is a link. */
 function readable(
   line: CommandLine,
   { confinement, environment }: AgentSurroundings,

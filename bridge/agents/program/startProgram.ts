@@ -1,11 +1,7 @@
-/**
- * Starts an agent that is a program: a child in its own process group and session, with exactly the environment of the request.
- * If a needed part is visibly missing, that is reported in words instead.
- */
+/** Starts an agent that is a program: a child in its own process group and session, with exactly the environment of the request. */
 import { spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
-import { errorCode } from '../../../src/errno.js';
-import { describeError } from '../../../src/errors.js';
+import { describeError, errorCode } from '../../../src/errors.js';
 import type { Clock } from '../../../src/time.js';
 import { lineOfUser } from './agentUser.js';
 import type { AgentEnd, AgentRequest, AgentRun } from './contract.js';
@@ -21,11 +17,7 @@ const PIPES: ['pipe', 'pipe', 'pipe'] = ['pipe', 'pipe', 'pipe'];
 /** The default of the C library, for a program without a PATH. */
 const DEFAULT_PATH = '/bin:/usr/bin';
 
-/**
- * @param program what to start
- * @param signal its abort sends SIGTERM to the program's group
- * @returns the run; if the program cannot be started, it ends with `run_failed_to_start`
- */
+/** @param signal sends SIGTERM to the program's group @returns a run with `run_failed_to_start` if it cannot be started */
 export function startProgram(
   program: AgentProgram,
   request: AgentRequest,

@@ -4,7 +4,6 @@ import { isCheckout, packageRoot } from '../../../src/host/program.js';
 import type { ExitCode } from '../../command/command.js';
 import { asTyped } from '../../plugin/agent.js';
 import { commandsOfInstall, type Done, install as installPlugin } from '../../plugin/change.js';
-import { installationFile } from '../../plugin/installation.js';
 import { wholeStatusOf } from '../../plugin/status.js';
 import type { PluginCall } from './call.js';
 import { doneLines, doneValue, troubleLines } from './lines.js';
@@ -12,7 +11,7 @@ import { doneLines, doneValue, troubleLines } from './lines.js';
 export async function install(call: PluginCall): Promise<ExitCode> {
   const { context, places, agents, isPrinted, print } = call;
   const root = packageRoot();
-  const file = installationFile(places);
+  const file = places.installation;
   if (isPrinted) {
     const commands = commandsOfInstall(agents, root).map(asTyped);
     print([`writes ${file}: ${root}`, ...commands], { installation: file, root, commands });

@@ -2,9 +2,8 @@
 import { homeFolder, Places } from '../../../memory/home/places.js';
 import { didYouMean } from '../../../src/config/didYouMean.js';
 import { UsageError } from '../../../src/errors.js';
-import type { Command, CommandContext, ExitCode } from '../../command/command.js';
+import { type Command, type CommandContext, type ExitCode, printJson, printLines } from '../../command/command.js';
 import { readOptions } from '../../command/options.js';
-import { printJson, printLines } from '../../command/print.js';
 import { AGENT_NAMES, type AgentName, isInstalled, type PluginAgent } from '../../plugin/agent.js';
 import { AGENTS, agentsHere } from '../../plugin/status.js';
 import type { PluginCall } from './call.js';

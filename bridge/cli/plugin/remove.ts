@@ -1,16 +1,17 @@
+import { Memory } from '../../../memory/sessions/memory.js';
 import { counted } from '../../../src/counted.js';
+import { UnreachableError, UsageError } from '../../../src/errors.js';
+import { systemClock } from '../../../src/time.js';
 import type { ExitCode } from '../../command/command.js';
 import { asTyped } from '../../plugin/agent.js';
 import { commandsOfRemoval, remove as removePlugin } from '../../plugin/change.js';
-import { installationFile } from '../../plugin/installation.js';
 import { hasPlugin, statusOf } from '../../plugin/status.js';
 import type { PluginCall } from './call.js';
 import { doneLines, doneValue } from './lines.js';
-import { runningSessions } from './running.js';
 
 export async function remove(call: PluginCall): Promise<ExitCode> {
   const { context, places, agents, isOfOne, isPrinted, print } = call;
-  const file = installationFile(places);
+  const file = places.installation;
   if (isPrinted) {
     const commands = commandsOfRemoval(agents).map(asTyped);
     print([...commands, ...(isOfOne ? [] : [`removes ${file}`])], {
@@ -41,4 +42,22 @@ export async function remove(call: PluginCall): Promise<ExitCode> {
   ];
   print(lines, { installation: wasInstalled ? file : null, commands: done.map(doneValue), left, running });
   return done.every(({ fault }) => fault === null) && left.length === 0 ? 0 : 1;
+}
+
+/** @returns the ids of sessions on which one of the agents is at work now; none if the memory cannot be read */
+function runningSessions({ context, places, agents }: PluginCall): string[] {
+  const { surroundings, redact } = context;
+  const names: readonly (string | null)[] = agents.map(({ name }) => name);
+  try {
+    const memory = new Memory({ surroundings, folder: places.root, clock: systemClock, redact });
+    return memory.sessions.ids().filter((id) => {
+      const log = memory.sessions.endsEnded(id) ? undefined : memory.look(id)?.log.state;
+      if (log === undefined || log.lifecycle === 'ended') return false;
+      const runs = log.runs.filter(({ agent }) => names.includes(agent));
+      return memory.runsOf({ ...log, runs }).alive.length > 0;
+    });
+  } catch (error) {
+    if (error instanceof UsageError || error instanceof UnreachableError) return [];
+    throw error;
+  }
 }

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { conditionOf } from '../../../memory/condition/condition.js';
 import { recordedOf } from '../../../memory/condition/recorded.js';
-import { DOING } from '../../../memory/condition/words.js';
+import { doingWords } from '../../../memory/condition/words.js';
 import type { OpenSession } from '../../../memory/sessions/sessions.js';
 import type { Viewer } from '../../../memory/sessions/views.js';
 import { ago } from '../../../memory/show/status.js';
@@ -11,7 +11,7 @@ import { type Door, type Outcome, verb } from '../../../memory/verbs/verb.js';
 import { judgedOf } from '../../../monitoring/terminals/judge.js';
 import { Monitor, type MonitorLimits, thresholdsOf } from '../../../monitoring/terminals/monitor.js';
 import { recordedMonitor } from '../../../monitoring/terminals/monitorRecord.js';
-import { noticeText } from '../../../monitoring/terminals/noticeText.js';
+import { noticeText } from '../../../monitoring/terminals/notices.js';
 import { judgeQuietly } from '../../../monitoring/terminals/quietSession.js';
 import { mayWork, TerminalSession } from '../../../monitoring/terminals/terminalSession.js';
 import { describeError, UnreachableError, UsageError } from '../../../src/errors.js';
@@ -96,6 +96,7 @@ async function check(memory: Viewer, { id, log }: OpenSession, limits: MonitorLi
     now,
     hours: memory.settings.freshness,
     judged: sight === null ? null : judgedOf(sight),
+    wait: sight?.wait ?? null,
   });
   const finding = sight?.findings.find(({ rule }) => rule === stuck?.rule);
   const last = sight?.lastActivity ?? null;
@@ -103,7 +104,7 @@ async function check(memory: Viewer, { id, log }: OpenSession, limits: MonitorLi
   const activity = last === null ? 'no activity' : `last activity ${ago(now - last)} (${isoTime(last)})`;
   const excused = excused_until === null ? '' : `, silence is excused until ${isoTime(excused_until)}`;
   // A call is given its own time, whatever the limit.
-  const attention = doing === 'in_tool' || doing === 'waiting' ? `${DOING[doing]}; ` : '';
+  const attention = doing === 'in_tool' || doing === 'waiting' ? `${doingWords(doing, sight?.wait ?? null)}; ` : '';
   const rest = sight !== null && !mayWork(sight) ? '; no agent is at work' : '';
   return {
     lines:

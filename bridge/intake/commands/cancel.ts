@@ -10,10 +10,7 @@ import { NOTHING_HERE, sessionsOf } from './sessionsHere.js';
 
 const MOST_NAMED = 5;
 
-/**
- * @param argument `all`, or empty
- * @throws ioredis' error if Redis is unreachable
- */
+/** @param argument `all`, or empty @throws ioredis' error if Redis is unreachable */
 export async function cancel(base: ChatFoundation, argument: string, place: CommandPlace): Promise<string> {
   if (argument !== '' && argument.toLowerCase() !== 'all') {
     return 'Reply to a message with /cancel to stop it, send /cancel alone to stop what is running here, or /cancel all to stop everything here.';

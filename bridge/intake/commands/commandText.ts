@@ -15,7 +15,6 @@ export interface Command {
   readonly argument: string;
 }
 
-/** Where a command was typed. */
 export interface CommandPlace {
   readonly project: Project;
   /** The directory of the runs of the place's messages. */
@@ -41,10 +40,7 @@ const PRIVACY = "Telegram's privacy mode is on: unless I am an administrator of 
 const DEAF_TO_MENTIONS = `${PRIVACY} messages that only mention me do not reach me. Use /ask, or reply to one of my messages.`;
 const DEAF_TO_TALK = `${PRIVACY} only commands and replies to my messages reach me. Use /ask.`;
 
-/**
- * @param botName our user name; null if there is none
- * @returns the command; null if the text is none, `for_another` if it is addressed to another bot
- */
+/** @returns null if the text is no command, `for_another` if it is addressed to another bot */
 export function parseCommand(text: string, botName: string | null): Command | 'for_another' | null {
   const [, name, addressee, argument] = COMMAND.exec(text.trim()) ?? [];
   if (name === undefined) return null;

@@ -15,10 +15,7 @@ export class Commands {
     this.#sights = sights;
   }
 
-  /**
-   * @returns the answer, for the place where the command was typed; Markdown
-   * @throws ioredis' error if Redis is unreachable
-   */
+  /** @returns the answer, for the place of the command; Markdown @throws ioredis' error if Redis is unreachable */
   async answer({ name, argument }: Command, place: CommandPlace): Promise<string> {
     switch (name) {
       case 'start':
@@ -38,11 +35,7 @@ export class Commands {
     }
   }
 
-  /**
-   * @param isForUs whether the message is addressed to the bot; in other talk, only a stop for work that runs here is
-   * @returns the command that a lone "stop" means here; null if the text is something else, or there is nothing to stop
-   * @throws ioredis' error if Redis is unreachable
-   */
+  /** @param isForUs in other talk, a lone "stop" is a command only if work runs here @throws ioredis' error */
   async stopIn(text: string, place: CommandPlace, isForUs: boolean): Promise<Command | null> {
     if (!isLoneStop(text)) return null;
     if (place.replyTo !== null) {

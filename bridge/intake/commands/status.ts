@@ -1,14 +1,15 @@
 /** `/status`: what runs and what waits. */
 import { waitText } from '../../../monitoring/incident/texts/chatTexts.js';
+import { isOfProject, isWithin } from '../../../monitoring/terminals/directoryRules.js';
 import type { LiveTerminal } from '../../../monitoring/terminals/liveTerminal.js';
+import type { Project } from '../../../src/config/settings.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import type { Store } from '../../../src/jobs/store.js';
-import { describeDuration, SECOND } from '../../../src/time.js';
+import { describeDuration, SECOND, spokenDuration } from '../../../src/time.js';
 import { excerptOf } from '../../chat/excerpt.js';
 import type { ChatFoundation } from '../../chat/foundation.js';
 import type { CommandPlace } from './commandText.js';
 import { NOTHING_HERE, sessionsOf } from './sessionsHere.js';
-import { terminalNote } from './terminalNote.js';
 
 const MOST_SHOWN = 20;
 const MISSING_DIRECTORY = "Its project's folder is missing at the moment; it starts when the folder is back.";
@@ -18,7 +19,6 @@ const KEPT_DIRECTORY =
 export interface Sights {
   /** @returns what a session's agent is doing now, in one line. Null if that is unknown */
   describeActivity(sessionId: string): string | null;
-  /** @returns whether a directory was missing recently */
   isMissing(directory: string): boolean;
   /** Agents that people run themselves. */
   readonly terminals: { readonly live: readonly LiveTerminal[] };
@@ -67,7 +67,6 @@ async function onlyReported({ records }: Store): Promise<ReadonlySet<string>> {
   return new Set(open.filter(({ acting }) => !acting).map(({ incident_id }) => incident_id));
 }
 
-/** @returns how many sessions are ahead of each, in its lane */
 async function positionsOf({ records }: Store, sessions: readonly AgentSession[]): Promise<Map<string, number>> {
   const positions = new Map<string, number>();
   for (const lane of new Set(sessions.map((session) => session.lane))) {
@@ -91,4 +90,39 @@ function stateNote({ stop, incident_id }: AgentSession, onlyReported: ReadonlySe
   if (incident_id === null) return '';
   const what = onlyReported.has(incident_id) ? 'I only report it, and leave the agent alone' : 'I am handling it';
   return ` · it has a problem; ${what}`;
+}
+
+interface ChatPlace {
+  readonly project: Project;
+  /** That of the chat or topic, a real path. */
+  readonly directory: string;
+}
+
+/** @returns a line for the chat's own directory and one for the project's others, each only if an agent works there */
+export function terminalNote(terminals: readonly LiveTerminal[], { project, directory }: ChatPlace, now: number) {
+  const here: LiveTerminal[] = [];
+  const others: LiveTerminal[] = [];
+  for (const terminal of terminals) {
+    if (terminal.directory === null) continue;
+    if (isWithin(directory, terminal.directory)) here.push(terminal);
+    else if (isOfProject(project, terminal.directory)) others.push(terminal);
+  }
+  const where = others.length === 1 ? 'another directory of this project' : 'other directories of this project';
+  return [...sentence(here, 'this directory', now), ...sentence(others, where, now)];
+}
+
+function sentence(terminals: readonly LiveTerminal[], where: string, now: number): string[] {
+  if (terminals.length === 0) return [];
+  const who = terminals.length === 1 ? 'An agent in a terminal uses' : `${terminals.length} agents in terminals use`;
+  return [`${who} ${where}.${trouble(terminals, now)}`];
+}
+
+function trouble(terminals: readonly LiveTerminal[], now: number): string {
+  const stuck = terminals.flatMap(({ stuck }) => stuck?.since ?? []);
+  if (stuck.length === 0) return '';
+  const longest = spokenDuration(now - Math.min(...stuck));
+  if (terminals.length === 1) return ` It has seemed stuck for ${longest}.`;
+  if (stuck.length === 1) return ` One has seemed stuck for ${longest}.`;
+  const all = terminals.length === 2 ? 'Both' : `All ${terminals.length}`;
+  return ` ${stuck.length === terminals.length ? all : stuck.length} have seemed stuck, one of them for ${longest}.`;
 }

@@ -1,11 +1,8 @@
-/**
- * The last line of a progress message, once the delivery of the final message has ended. It is due until it is written: the
- * outbox entry keeps the message's id and stays due, so that another process writes it if this one cannot.
- */
-import { type Backoff, pauseAfter } from '../../../src/backoff.js';
+/** The last line of a progress message, after the final message's delivery. It is due until some process has written it. */
+
 import { type AgentSession, isDelivered, type OutboxEntry } from '../../../src/jobs/model.js';
 import { Newest } from '../../../src/newest.js';
-import { DAY, MINUTE, SECOND, spokenDuration } from '../../../src/time.js';
+import { type Backoff, DAY, MINUTE, pauseAfter, SECOND, spokenDuration } from '../../../src/time.js';
 import { waitedMs } from '../../chat/deliveryReport.js';
 import type { ChatFoundation, Register } from '../../chat/foundation.js';
 import { asChatError, type ChatError } from '../chatError.js';
@@ -26,14 +23,12 @@ export class ClosingLines {
   readonly #edits: ProgressEdits;
   readonly #ending: AbortSignal;
   readonly #underWay = new Map<string, Promise<void>>();
-  /** Failures in a row, by session. */
   readonly #failures = new Map<string, number>();
   /** Sessions whose working line may still arrive after the last one. */
   readonly #mayComeLate = new Set<string>();
   /** Sessions during which the clock was moved, and by how much. */
   readonly #movedMs = new Newest<string, number>(MOST_MOVED);
 
-  /** @param ending aborts the edits in progress */
   constructor(base: ChatFoundation & Register, edits: ProgressEdits, ending: AbortSignal) {
     this.#base = base;
     this.#edits = edits;

@@ -48,7 +48,6 @@ export class TelegramDelivery implements WaitingChat, Service {
   readonly #drainMs: number;
   readonly #sender: PartSender;
   readonly #turns: ChatTurns;
-  /** Sessions that this object is working on. */
   readonly #underWay = new Set<string>();
   /** Interrupted by the store: a claim of ours may be left that this process no longer works on. */
   readonly #interrupted = new Set<string>();
@@ -59,10 +58,7 @@ export class TelegramDelivery implements WaitingChat, Service {
   #deadline: Timer | null = null;
   #isStopping = false;
 
-  /**
-   * @param memory of sent texts: Redis may forget them
-   * @param drainMs how long current sends may take once the bridge stops, in milliseconds
-   */
+  /** @param drainMs how long current sends may take once the bridge stops, in milliseconds */
   constructor(base: TelegramFoundation & Register, progress: ProgressDisplay, memory: SendMemory, drainMs: number) {
     this.#base = base;
     this.#progress = progress;
@@ -76,10 +72,7 @@ export class TelegramDelivery implements WaitingChat, Service {
 
   async start(): Promise<void> {}
 
-  /**
-   * @returns the entry's state afterwards
-   * @throws ConflictError if the session has no final message; ioredis' error if Redis is unreachable
-   */
+  /** @throws ConflictError if the session has no final message; ioredis' error if Redis is unreachable */
   async deliver(sessionId: string): Promise<DeliveryState> {
     if (this.#underWay.has(sessionId)) return deliveryState(this.#base.store, sessionId);
     this.#underWay.add(sessionId);

@@ -1,7 +1,7 @@
 /** The stored state of a final message's delivery: the outcome of each part, a later try, or its end. */
-import { pauseAfter } from '../../../src/backoff.js';
+
 import type { AgentSession, DeliveryState, OutboxEntry } from '../../../src/jobs/model.js';
-import { SECOND } from '../../../src/time.js';
+import { pauseAfter, SECOND } from '../../../src/time.js';
 import { logDelivery, logUndelivered } from '../../chat/deliveryReport.js';
 import type { TelegramFoundation } from '../api.js';
 import { BACKOFF, CLOSED_WITHIN_MS, type ClosingLines, GIVEN_UP_AFTER_MS } from './closingLines.js';
@@ -91,7 +91,6 @@ export class DeliveryRecord {
     return this.finish(held, session, state, reason);
   }
 
-  /** The message's delivery has ended. */
   async finish(entry: OutboxEntry, session: AgentSession | null, state: DeliveryState, reason: string | null) {
     const { store, clock, logger } = this.#base;
     const due_at = clock.now() + CLOSED_WITHIN_MS;

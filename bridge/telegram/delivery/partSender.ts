@@ -21,9 +21,7 @@ interface PartToPlace {
   readonly mayMove: boolean;
 }
 
-/** The result of a try, as the delivery needs it. */
 export type Outcome =
-  /** The part is in the chat. */
   | { readonly kind: 'placed'; readonly messageId: string }
   /** A file that may or may not be in the chat; nothing more is done for it. */
   | { readonly kind: 'left_out'; readonly reason: string }

@@ -1,7 +1,4 @@
-/**
- * Whether Telegram knows the bot by its token. A token that was revoked is refused until a person enters the new one: a critical
- * event says so once, and once more when messages are received again.
- */
+/** A revoked token is refused until a person enters the new one: a critical event says so once, and once more when it is over. */
 import { TroubleWatch, type TroubleWatchOptions } from '../../../monitoring/events/troubleWatch.js';
 import type { Trouble } from '../../../src/jobs/troubles.js';
 

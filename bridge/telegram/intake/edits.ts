@@ -4,11 +4,7 @@ import type { Records } from '../../../src/jobs/records.js';
 import type { ChatMessage } from '../../intake/admission.js';
 import { LEAST_PIECE } from './pastes.js';
 
-/**
- * Telegram also calls it an edit when only a link preview appeared.
- * @returns null if the message started no work, or its words are the same
- * @throws ioredis' error if Redis is unreachable
- */
+/** Also called when only a link preview appeared. @returns null if it started no work, or has the same words */
 export async function answerToEdit(records: Records, projectKey: string, message: ChatMessage): Promise<string | null> {
   const id = await records.sessionOfMessage(projectKey, message.chatId, message.messageId, message.bot);
   const session = id === null ? null : await records.session(id);

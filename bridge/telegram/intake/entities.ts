@@ -14,10 +14,10 @@ export const entitySchema = z.looseObject({
   user: z.looseObject({ id: z.int() }).optional(),
   unix_time: z.number().optional(),
 });
-export type Entity = z.infer<typeof entitySchema>;
+type Entity = z.infer<typeof entitySchema>;
 
 /** A part of a text, from its first UTF-16 unit to the one after its last. */
-export interface Range {
+interface Range {
   readonly from: number;
   readonly to: number;
 }
@@ -34,10 +34,7 @@ const TYPED_MARKS: Readonly<Record<string, string>> = {
 const QUOTES = ['blockquote', 'expandable_blockquote'];
 const CODE = ['pre', 'code'];
 
-/**
- * @param cuts parts that are left out
- * @returns the text with its entities written as Markdown
- */
+/** @returns the text with its entities written as Markdown, without the cuts */
 export function withEntities(text: string, entities: readonly Entity[], cuts: readonly Range[] = []): string {
   const isCut = ({ offset, length }: Entity) => cuts.some(({ from, to }) => from <= offset && offset + length <= to);
   const shown = entities.filter((entity) => entity.length > 0 && rangeOf(entity).to <= text.length && !isCut(entity));
@@ -67,11 +64,11 @@ export function withEntities(text: string, entities: readonly Entity[], cuts: re
 }
 
 /** @returns whether a part of the text is code or an address; a name there means nothing */
-export function isLiteral(part: Range, entities: readonly Entity[]): boolean {
+function isLiteral(part: Range, entities: readonly Entity[]): boolean {
   return entities.some((entity) => [...CODE, 'url', 'email'].includes(entity.type) && isIn(part.from, rangeOf(entity)));
 }
 
-export function rangeOf({ offset, length }: Entity): Range {
+function rangeOf({ offset, length }: Entity): Range {
   return { from: offset, to: offset + length };
 }
 
@@ -131,4 +128,41 @@ function longestTicks(code: string): number {
 function dateNote(unixTime: number): string {
   const date = new Date(unixTime * 1_000);
   return Number.isNaN(date.getTime()) ? '' : ` (${date.toISOString()})`;
+}
+
+/** @returns where the text mentions the bot, in order: a name in code, or in a web address, is no mention */
+export function mentionsIn(text: string, entities: readonly Entity[], bot: { id: number; username: string }): Range[] {
+  const named = new RegExp(`(?<![\\w@/.])@${bot.username}(?!\\w)`, 'gi');
+  const found = [...text.matchAll(named)].map(({ index, 0: name }) => ({ from: index, to: index + name.length }));
+  // A person may pick the bot from the list of members: then the text shows its name, and the entity says whose it is.
+  const picked = entities.filter(({ type, user }) => type === 'text_mention' && user?.id === bot.id).map(rangeOf);
+  return [...found.filter((mention) => !isLiteral(mention, entities)), ...picked].sort(
+    (one, other) => one.from - other.from,
+  );
+}
+
+/** A mention is left out of the prompt where it begins or ends the message, or is set off by commas, with the blanks around it. */
+export function addressesIn(text: string, mentions: readonly Range[]): Range[] {
+  const cuts: Range[] = [];
+  let start = 0;
+  for (const { from, to } of mentions) {
+    if (text.slice(start, from).trim() !== '') break;
+    const after = /^[\s,:]*/.exec(text.slice(to))?.[0] ?? '';
+    if (after === '' && to < text.length) break;
+    start = to + after.length;
+    cuts.push({ from, to: start });
+  }
+  let end = text.length;
+  for (const { from, to } of mentions.toReversed()) {
+    if (from < start) break;
+    if (/^[\s.!]*$/.test(text.slice(to, end))) {
+      const before = /[\s,]*$/.exec(text.slice(0, from))?.[0] ?? '';
+      end = from - before.length;
+      cuts.push({ from: end, to });
+    } else if (/,\s*$/.test(text.slice(0, from)) && text.charAt(to) === ',') {
+      const before = /,\s*$/.exec(text.slice(0, from))?.[0] ?? '';
+      cuts.push({ from: from - before.length, to });
+    }
+  }
+  return cuts;
 }

@@ -5,8 +5,7 @@ import { UsageError } from '../../../src/errors.js';
 import { SECOND } from '../../../src/time.js';
 import type { ChatMessage } from '../../intake/admission.js';
 import { parseCommand } from '../../intake/commands/commandText.js';
-import { addressesIn, mentionsIn } from './address.js';
-import { withEntities } from './entities.js';
+import { addressesIn, mentionsIn, withEntities } from './entities.js';
 import { type AnsweredMessage, checked, contentOf, type Message, nameOf } from './messageFields.js';
 import { otherWords } from './otherWords.js';
 

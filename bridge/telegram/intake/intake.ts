@@ -8,11 +8,10 @@
  * another bridge's turn to poll, nothing is fetched at all.
  */
 import type { Update } from 'grammy/types';
-import { pauseAfter } from '../../../src/backoff.js';
 import { describeError, FencedError, UsageError } from '../../../src/errors.js';
 import type { Service } from '../../../src/service.js';
 import { isStoreTrouble } from '../../../src/storeTrouble.js';
-import { SECOND } from '../../../src/time.js';
+import { pauseAfter, SECOND } from '../../../src/time.js';
 import { STORE_AWAY_TEXT } from '../../intake/acceptMessage.js';
 import { COMMANDS } from '../../intake/commands/commandText.js';
 import { ChatError, type Complaint, complaintAbout } from '../chatError.js';
@@ -32,7 +31,6 @@ interface IntakeParts extends UpdateHandlerParts {
 }
 
 const REJECTED_TEXT = 'I could not process this message, so nothing was started. The error has been logged.';
-/** How long one poll waits for updates, in seconds. */
 const POLL_TIMEOUT_S = 30;
 const FIRST_PAUSE_MS = SECOND;
 const LONGEST_PAUSE_MS = 30 * SECOND;
@@ -64,7 +62,6 @@ export class TelegramIntake implements Service {
     this.#nextPiece = new NextPiece(parts.clock);
   }
 
-  /** Whether it is another bridge's turn to fetch messages. */
   get isStandingBy(): boolean {
     return !this.#parts.turn.isOurs;
   }
@@ -90,10 +87,7 @@ export class TelegramIntake implements Service {
     await this.#errands.stop();
   }
 
-  /**
-   * One poll, and its updates.
-   * @returns how long to pause before the next, in milliseconds
-   */
+  /** @returns how long to pause before the next poll, in milliseconds */
   async runOnce(): Promise<number> {
     const { turn } = this.#parts;
     try {
@@ -173,7 +167,6 @@ export class TelegramIntake implements Service {
     return null;
   }
 
-  /** @returns the later updates that were handled with this one */
   async #handleOne(update: Update, later: readonly Update[], bot: Bot, isJoined: boolean): Promise<readonly Update[]> {
     const { store, turn } = this.#parts;
     const fence = turn.fence();

@@ -131,10 +131,7 @@ const messageSchema = z.looseObject({
 });
 export type Message = z.infer<typeof messageSchema>;
 
-/**
- * @returns the message, with every field that is read checked against the Bot API
- * @throws UsageError if one does not match
- */
+/** Checks every field that is read against the Bot API. @throws UsageError if one does not match */
 export function checked(given: TelegramMessage): Message {
   const parsed = messageSchema.safeParse(given);
   if (parsed.success) return parsed.data;

@@ -14,20 +14,17 @@ const LONGEST_PIECE = 4_096;
 export const LEAST_PIECE = 3_500;
 /** Telegram dates messages in whole seconds. */
 const MOST_BETWEEN_MS = SECOND;
-/** How long the next piece may take to arrive. */
 const NEXT_PIECE_MS = 1.5 * SECOND;
 /** Telegram returns at once while something is not confirmed. */
 const NEXT_LOOK_MS = SECOND / 4;
 
 export interface Paste {
   readonly whole: IncomingText;
-  /** Its later pieces. */
   readonly pieces: readonly Update[];
   /** False if a further piece may come. */
   readonly isComplete: boolean;
 }
 
-/** The wait for the next piece of a paste. */
 export class NextPiece {
   readonly #clock: Pick<Clock, 'monotonic'>;
   #wait: { readonly after: number; readonly until: number } | null = null;

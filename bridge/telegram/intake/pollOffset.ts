@@ -55,11 +55,7 @@ export class PollOffset {
     this.#handledId = updateId;
   }
 
-  /**
-   * The update is handled: the next poll confirms it.
-   * @param fence the condition for taking messages in
-   * @throws FencedError if another process takes them in now; ioredis' error if Redis is unreachable
-   */
+  /** The next poll confirms it. @throws FencedError if another process takes messages in now; ioredis' error */
   async advance(updateId: number, fence: readonly Check[]): Promise<void> {
     const { store, api, clock } = this.#base;
     await store.chatMemory.saveUpdateOffset(api.botId, updateId + 1, fence);

@@ -72,7 +72,6 @@ export class PollerTurn implements Service {
     return this.#lease.isActing;
   }
 
-  /** Resolves when it is our turn, or `signal` aborts. */
   async untilOurs(signal: AbortSignal): Promise<void> {
     if (!this.isOurs) await once(this.#begins, 'ours', { signal }).catch(() => undefined);
   }

@@ -1,7 +1,4 @@
-/**
- * Carries out an update. When {@link UpdateHandler.handle} returns, everything that must not be lost is stored; answers
- * and reactions follow on their own.
- */
+/** When {@link UpdateHandler.handle} returns, all that must not be lost is stored; answers and reactions follow on their own. */
 import type { Update } from 'grammy/types';
 import { redactShapes } from '../../../src/log/redact.js';
 import { shorten } from '../../../src/log/shorten.js';
@@ -97,10 +94,7 @@ export class UpdateHandler {
     return admission.admit(message).admitted && acceptor.faultOf(message.text) === null ? message : null;
   }
 
-  /**
-   * Answers a message, as far as the chat can be reached; `text` is plain.
-   * @param onLost called if the answer was not sent, and another one could be
-   */
+  /** `text` is plain. @param onLost called if the answer was not sent, and another one could be */
   say(message: ChatMessage, text: string, onLost?: () => void): void {
     this.#answer(message, { plain: shorten(redactShapes(text), MESSAGE_LIMIT), html: null }, onLost);
   }
@@ -215,7 +209,6 @@ export class UpdateHandler {
     return known === null ? { ...message, text: `${text}\n\n${incoming.ownEarlier}`.trim() } : message;
   }
 
-  /** @returns false if it was accepted before */
   async #accept(message: ChatMessage, admitted: Admitted, fence: readonly Check[]): Promise<boolean> {
     const fault = this.#parts.acceptor.faultOf(message.text);
     if (fault !== null) this.say(message, fault);

@@ -39,21 +39,13 @@ export function messagesIn(parts: readonly AnswerPart[]): number {
   return parts.filter((part) => !isFile(part) && part.isFallback !== true).length;
 }
 
-/**
- * @param done how many parts need nothing more
- * @param hasArrived whether the last of them was sent
- * @returns how many parts need nothing more once it is known that the file has arrived: then its fallback is not needed
- */
+/** @returns how many parts need nothing more: once a file has arrived, its fallback is not needed */
 export function partsDone(parts: readonly AnswerPart[], done: number, hasArrived: boolean): number {
   const last = parts[done - 1];
   return hasArrived && last !== undefined && isFile(last) ? parts.length : done;
 }
 
-/**
- * @param text Markdown, secrets included
- * @param project null if unknown
- * @returns the messages of a final text, after them its file, and after that what replaces the file
- */
+/** @returns the messages of a final text, after them its file, and after that what replaces the file */
 export function answerParts(text: string, redact: Redact, project: string | null): readonly AnswerPart[] {
   const { parts, source } = renderClean(text, redact);
   const named = (ending: string) => ({ fileName: project === null ? ending : `${project}-${ending}`, content: source });
@@ -74,11 +66,7 @@ export function answerParts(text: string, redact: Redact, project: string | null
   return [first, left, last, file, ...others.map((part) => ({ ...part, isFallback: true as const }))];
 }
 
-/**
- * @param excerpt the first words of the message that is answered
- * @returns the parts of an answer that cannot be a reply, because its message went to a bot that this one has replaced: it names
- *   the message, unless there is no room
- */
+/** An answer to a message of a bot that this one has replaced cannot be a reply: it names the message, if there is room. */
 export function asNoReply(parts: readonly AnswerPart[], excerpt: string): readonly AnswerPart[] {
   const [first, ...others] = parts;
   if (first === undefined || isFile(first)) return parts;

@@ -108,11 +108,7 @@ export function attribute(token: Token, name: string): string {
 const WEB_ADDRESS = /^https?:\/\/[^\s<>"]{1,2000}$/i;
 const MAIL_ADDRESS = /^mailto:[^\s<>"]{1,300}$/i;
 
-/**
- * A link never leads to another place than its words show.
- * @param label without a link yet
- * @returns the label as a link; an address that is not a web page follows the label as text, because it may be a file's path
- */
+/** A link leads where its words show. An address that is no web page follows as text: it may be a file's path. */
 function shownLink(label: readonly Span[], href: string): Span[] {
   const words = label.map(({ text }) => text).join('');
   if (WEB_ADDRESS.test(href)) {

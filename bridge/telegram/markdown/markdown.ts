@@ -59,7 +59,6 @@ interface Item {
 }
 
 interface List {
-  /** Null if its items are not numbered. */
   number: number | null;
 }
 
@@ -190,7 +189,6 @@ class Writer {
   }
 }
 
-/** @param tokens of the table, in order */
 function tableText(tokens: readonly Token[]): string {
   const rows: string[][] = [];
   const aligns: Align[] = [];

@@ -7,8 +7,8 @@
  */
 import type { Redact } from '../../../src/log/redact.js';
 import { withoutInvisible } from '../../../src/log/visibleText.js';
-import { linesOf } from './markdown.js';
-import { linesWithoutSecrets, withoutEscapedSecrets } from './shownSecrets.js';
+import { decoded } from './inline.js';
+import { linesOf, unescaped } from './markdown.js';
 import {
   cutSpans,
   entitiesAdded,
@@ -43,11 +43,7 @@ export interface MessagePart {
   readonly plain: string;
 }
 
-/**
- * @param text Markdown, any length, secrets included
- * @returns at least one part, each with something visible, and the whole text for a file: without its secrets, including those
- *   that Markdown hides (`\_` shows as `_`), and without its Markdown if that hid one
- */
+/** @returns at least one part, and the whole text for a file: without hidden secrets (`\_` shows as `_`) */
 export function renderClean(text: string, redact: Redact): { parts: MessagePart[]; source: string } {
   const source = withoutEscapedSecrets(readable(redact(text)), redact);
   const lines = linesOf(source);
@@ -58,10 +54,7 @@ export function renderClean(text: string, redact: Redact): { parts: MessagePart[
   return { parts: parts.length <= most ? parts : cutLines(plainLines(shown), MESSAGE_LIMIT), source: shown };
 }
 
-/**
- * @param limit UTF-16 units that a part may have; at least 100
- * @returns at least one part, each with something visible
- */
+/** @param limit UTF-16 units, at least 100 @returns at least one part, each with something visible */
 export function cutLines(lines: readonly Line[], limit: number): MessagePart[] {
   const splitter = new Splitter(limit);
   for (const line of lines) splitter.add(line);
@@ -145,10 +138,7 @@ class Splitter {
     this.#lines.push(line);
   }
 
-  /**
-   * @returns how many lines the full part keeps: up to its last paragraph's end if that leaves enough in it; the introduction
-   * of the next paragraph moves with that one
-   */
+  /** @returns the lines that stay: up to the last paragraph's end, whose introduction moves with the next, if that is enough */
   #breakBefore(): number {
     let length = 0;
     let best = this.#lines.length;
@@ -196,4 +186,35 @@ function trimmed(lines: readonly MarkedLine[]): readonly MarkedLine[] {
 /** Telegram accepts UTF-8 only: a lone surrogate becomes the replacement character on the way there and back. */
 export function readable(text: string): string {
   return Buffer.from(withoutInvisible(text).replace(/\r\n?/g, '\n')).toString();
+}
+
+/** A link's title and words behind a block's language still appear in a file. @returns the same if escapes hide no secret */
+function withoutEscapedSecrets(markdown: string, redact: Redact): string {
+  const meant = unescaped(markdown);
+  return isClean(meant, redact) ? markdown : redact(meant);
+}
+
+/** @returns `lines` itself if it shows no secret; a line that shows one loses its styles */
+function linesWithoutSecrets(lines: readonly Line[], redact: Redact): readonly Line[] {
+  if (isClean(everythingIn(lines), redact)) return lines;
+  const each = lines.map((line) => (isClean(everythingIn([line]), redact) ? line : plainLine(line, redact)));
+  if (isClean(plainOf(each), redact)) return each;
+  // A secret of several lines, such as a private key.
+  return plainLines(redact(plainOf(each)));
+}
+
+function plainLine(line: Line, redact: Redact): Line {
+  return { ...line, spans: [{ text: redact(plainOf([line])) }] };
+}
+
+/** The text, and the targets of its links. */
+function everythingIn(lines: readonly Line[]): string {
+  const addresses = lines.flatMap(({ spans }) =>
+    spans.flatMap(({ href }) => (href === undefined ? [] : [decoded(href)])),
+  );
+  return [plainOf(lines), ...addresses].join('\n');
+}
+
+function isClean(text: string, redact: Redact): boolean {
+  return redact(text) === text;
 }

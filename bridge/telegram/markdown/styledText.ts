@@ -2,9 +2,8 @@
  * Lines of styled text as Telegram's HTML (https://core.telegram.org/bots/api#html-style): tags are always balanced, because
  * each span and each block has its own.
  */
-import { signsIn } from '../../../src/signs.js';
+import { signsIn } from '../../../src/textWidth.js';
 
-/** Text in one style. */
 export interface Span {
   readonly text: string;
   readonly bold?: boolean;
@@ -25,7 +24,6 @@ export interface Line {
 
 /** A line with its HTML, which every look at its length needs. */
 export interface MarkedLine extends Line {
-  /** The HTML of the spans, without the tags of its block. */
   readonly html: string;
   /** How many entities Telegram counts in the spans. */
   readonly entities: number;
@@ -52,7 +50,6 @@ export function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** @returns the lines of a text without any style */
 export function plainLines(text: string): Line[] {
   return text.split('\n').map((line) => ({ spans: line === '' ? [] : [{ text: line }], isQuote: false, code: null }));
 }
@@ -92,20 +89,14 @@ export function htmlOf(lines: readonly MarkedLine[]): string {
   return html;
 }
 
-/**
- * @param before null if the line is the first one
- * @returns by how many UTF-16 units the HTML grows with the line
- */
+/** @returns by how many UTF-16 units the HTML grows with the line; `before` is null for the first one */
 export function htmlLength(line: MarkedLine, before: Line | null): number {
   if (before !== null && areOneBlock(before, line)) return 1 + line.html.length;
   const [opening, closing] = blockTags(line);
   return (before === null ? 0 : 1) + opening.length + closing.length + line.html.length;
 }
 
-/**
- * @param room UTF-16 units of HTML
- * @returns as much as fits, up to the end of a word if one ends in its second half, and the rest
- */
+/** @returns what fits in `room` units of HTML, up to the end of a word if one ends in its second half, and the rest */
 export function cutSpans(spans: readonly Span[], room: number): readonly [Span[], Span[]] {
   const head: Span[] = [];
   let left = room;
@@ -140,10 +131,7 @@ function atWordEnd(head: Span[], tail: Span[]): readonly [Span[], Span[]] {
   ];
 }
 
-/**
- * @param mayTear whether to cut within one visible sign if nothing else would be left
- * @returns how much of the text has room; else never half of such a sign
- */
+/** @returns how much of the text has room: half of a visible sign only if it `mayTear`, and nothing else would be left */
 function fittingEnd(text: string, room: number, mayTear: boolean): number {
   let left = room;
   let end = 0;
@@ -160,17 +148,13 @@ function areOneBlock(one: Line, other: Line): boolean {
   return one.code === other.code && one.isQuote === other.isQuote && (one.code !== null || one.isQuote);
 }
 
-/** @returns the opening and the closing tag of the line's block */
 function blockTags({ code, isQuote }: Line): readonly [string, string] {
   if (code === null) return isQuote ? QUOTE_TAGS : NO_TAGS;
   if (code.language === null) return ['<pre>', '</pre>'];
   return [`<pre><code class="language-${code.language}">`, '</code></pre>'];
 }
 
-/**
- * @param before null if the line is the first one
- * @returns how many entities the line adds, its block's included
- */
+/** @returns how many entities the line adds, its block's included; `before` is null for the first one */
 export function entitiesAdded(line: MarkedLine, before: Line | null): number {
   const beginsBlock = (line.code !== null || line.isQuote) && (before === null || !areOneBlock(before, line));
   return line.entities + (beginsBlock ? 1 : 0);

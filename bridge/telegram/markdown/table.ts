@@ -10,10 +10,7 @@ const WIDEST_COLUMN = 60;
 const ALWAYS_ALIGNED = 4_096;
 const MOST_GROWTH = 3;
 
-/**
- * @param rows the head first; rows may be shorter than it
- * @returns lines of equal width if their cells are not too different, with a rule below the head
- */
+/** @returns lines with a rule below the head; of equal width if their cells are not too different */
 export function alignedTable(rows: readonly (readonly string[])[], aligns: readonly Align[]): string {
   const widths = columnWidths(rows, aligns.length);
   const lines = rows.map((row) => {

@@ -22,7 +22,6 @@ export class KnownMessages {
     this.#memory = memory;
   }
 
-  /** The display of the session has ended. */
   leave(sessionId: string, left: QuietProgress): void {
     this.#left.set(sessionId, left);
   }
@@ -47,10 +46,7 @@ export class KnownMessages {
     return left?.messageId ?? this.#memory.messageOf(session);
   }
 
-  /**
-   * @returns the message of the session or its first attempt; null if there is none
-   * @throws ioredis' error if Redis is unreachable
-   */
+  /** The message of the session or its first attempt. @throws ioredis' error if Redis is unreachable */
   async messageOf(session: AgentSession): Promise<string | null> {
     const { request, revival_of } = session;
     const recorded = request.progress_message_id ?? null;

@@ -17,10 +17,8 @@ import { renderClean } from '../markdown/render.js';
 import { KnownMessages } from './knownMessages.js';
 import type { ProgressEdits, QuietProgress } from './progressEdits.js';
 import type { ProgressMemory } from './progressMemory.js';
-import { learn, pause } from './progressPace.js';
 import { begunText, progressText, STARTED } from './progressText.js';
-import { reasonOf } from './reason.js';
-import { newlyShown, type Shown } from './shownProgress.js';
+import { learn, newlyShown, pause, reasonOf, type Shown } from './shownProgress.js';
 import { WaitingMessages } from './waitingMessages.js';
 
 /** Telegram shows it for five seconds. */
@@ -102,10 +100,7 @@ export class ProgressDisplay implements ProgressView {
     return activity === null ? null : this.#base.redact(statusLine(activity, this.#base.clock.monotonic()));
   }
 
-  /**
-   * Puts `text` into the session's progress message, or into its predecessor's. If a run of the session is already working,
-   * that one shows what it knows instead. Never throws; if there is no message, nothing is shown.
-   */
+  /** Into the session's message, or its predecessor's; a run that is working shows what it knows instead. Never throws. */
   async showProgress(sessionId: string, text: string): Promise<void> {
     try {
       const [words] = renderClean(text, this.#base.redact).parts;
@@ -128,11 +123,7 @@ export class ProgressDisplay implements ProgressView {
     await Promise.all([...this.#shown.keys()].map((sessionId) => this.end(sessionId)));
   }
 
-  /**
-   * A second attempt may have begun before the chat gets the reason. Its display is the only writer, and shows the reason itself
-   * if it knows one.
-   * @returns false if no run of the session is shown
-   */
+  /** A second attempt that has begun shows the reason itself, if it knows one. @returns false if no run is shown */
   async #sayAtWork(sessionId: string, words: Text): Promise<boolean> {
     const shown = this.#shown.get(sessionId);
     if (shown === undefined || shown.ended.signal.aborted) return false;

@@ -16,7 +16,6 @@ interface ProgressMessage {
   readonly messageId: string;
 }
 
-/** The remains of a session's progress display. */
 export interface QuietProgress {
   /** How far the wall clock was moved while the run was shown, in milliseconds; 0 if that cannot be seen. */
   readonly clockMovedMs: number;
@@ -34,18 +33,13 @@ const LATE_AFTER_MS = SECOND;
 
 export class ProgressEdits {
   readonly #base: TelegramFoundation;
-  /** The last edit of each message that has one in progress. */
   readonly #last = new Map<string, Promise<unknown>>();
 
   constructor(base: TelegramFoundation) {
     this.#base = base;
   }
 
-  /**
-   * Puts `text` into the message if `mayEdit` agrees when its turn comes.
-   * @returns whether it was put there
-   * @throws ChatError if Telegram refused it or cannot be reached; ioredis' error if the record cannot be read
-   */
+  /** If `mayEdit` agrees when its turn comes. @returns whether it did @throws ChatError; ioredis' error */
   async edit(
     message: ProgressMessage,
     text: Text,
@@ -65,10 +59,7 @@ export class ProgressEdits {
     });
   }
 
-  /**
-   * Puts the last line into the message: whatever it shows, the session has ended.
-   * @throws ChatError if Telegram refused it or cannot be reached
-   */
+  /** The session has ended, even if the message shows work. @throws ChatError if Telegram refused it or is not reached */
   async close(message: ProgressMessage, line: string, signal: AbortSignal): Promise<void> {
     await this.#inTurn(message, () => this.#put(message, { plain: line, html: null }, signal));
   }
@@ -92,7 +83,6 @@ export class ProgressEdits {
     }
   }
 
-  /** @returns whether the session's run is still the one that is shown */
   async stateOf(session: AgentSession): Promise<RunState> {
     const found = await this.#base.store.records.session(session.session_id);
     if (found === null || found.status === 'pending') return 'unknown';

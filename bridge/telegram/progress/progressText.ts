@@ -42,10 +42,7 @@ export function progressText(
   return joined(lines);
 }
 
-/**
- * @returns the first words of a run in a message that an earlier run or a wait has left; null if the text there is to stay until
- *   the agent does something
- */
+/** @returns null if the text of an earlier run or a wait is to stay until the agent does something */
 export function begunText({ attempt }: AgentSession, redact: Redact, announced: string | null): Text | null {
   if (attempt === 1) return { plain: STARTED, html: null };
   return announced === null ? null : (renderClean(announced, redact).parts[0] ?? null);

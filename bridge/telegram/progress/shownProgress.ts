@@ -1,10 +1,13 @@
 /** A run whose progress is shown. */
+import { progressText, reasonText } from '../../../monitoring/incident/texts/chatTexts.js';
+import { leadingFinding } from '../../../monitoring/incident/texts/incidentEvents.js';
+import { unreadable } from '../../../src/errors.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
+import type { Records } from '../../../src/jobs/records.js';
 import type { Clock } from '../../../src/time.js';
 import type { AcceptanceClocks } from '../../chat/acceptanceClocks.js';
 import type { Activity } from '../../chat/progressView.js';
-import type { Pace } from './progressPace.js';
-import type { Reason } from './reason.js';
+import type { ChatError } from '../chatError.js';
 
 export interface Shown extends Pace {
   readonly session: AgentSession;
@@ -49,4 +52,53 @@ export function newlyShown(session: AgentSession, known: string | null, clock: C
     nextEditAt: now,
     nextTypingAt: now,
   };
+}
+
+/** Why a message is worked on a second time: it stays on the progress message, whichever process has notified the chat first. */
+interface Reason {
+  /** Markdown. */
+  readonly text: string;
+  /** With what is done about it: what the second attempt shows first. Markdown. */
+  readonly announced: string;
+}
+
+/** @returns null for a first attempt, and if it is unknown @throws ioredis' error if Redis is unavailable */
+export async function reasonOf(records: Records, session: AgentSession): Promise<Reason | null> {
+  if (session.attempt === 1) return null;
+  const claim = await records.claimOf(session);
+  const incident = claim === null ? null : await records.incident(claim).catch(unreadable);
+  if (incident === null || incident === 'unreadable' || leadingFinding(incident) === null) return null;
+  return { text: reasonText(incident), announced: progressText(incident) };
+}
+
+/** How often a progress display calls Telegram, and what it learns from failures. */
+interface Pace {
+  messageId: string | null;
+  lostSends: number;
+  /** An edit was abandoned that may still arrive. */
+  mayComeLate: boolean;
+  /** The chat said no: nothing more is tried. */
+  isRefused: boolean;
+  nextEditAt: number;
+  nextTypingAt: number;
+}
+
+/** A lost answer may mean a message that is never edited again: one more is tried, not two. */
+const MOST_LOST_SENDS = 2;
+
+/** @param now on the monotonic clock, like every instant here */
+export function learn(pace: Pace, failure: ChatError, now: number): void {
+  const { kind, description } = failure;
+  if (kind === 'limited') pause(pace, failure, now);
+  if (kind === 'unknown' && pace.messageId !== null) pace.mayComeLate = true;
+  if (kind === 'unknown' && pace.messageId === null) pace.lostSends += 1;
+  const isRefused = kind === 'unauthorized' || (kind === 'refused' && !/message is not modified/i.test(description));
+  if (isRefused || pace.lostSends >= MOST_LOST_SENDS) pace.isRefused = true;
+}
+
+/** @param now on the monotonic clock, like every instant here */
+export function pause(pace: Pace, { retryAfterMs }: ChatError, now: number): void {
+  const until = now + (retryAfterMs ?? 0);
+  pace.nextEditAt = Math.max(pace.nextEditAt, until);
+  pace.nextTypingAt = Math.max(pace.nextTypingAt, until);
 }

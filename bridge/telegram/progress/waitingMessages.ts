@@ -1,7 +1,4 @@
-/**
- * The words that people read while their message waits: a silent progress message, before there is a run. The run that begins
- * takes it over, so its words are then replaced by the agent's activity.
- */
+/** A silent progress message for people whose message waits. The run takes it over when it begins. */
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { Newest } from '../../../src/newest.js';
 import type { FirstWord } from '../../chat/chatRouter.js';
@@ -33,11 +30,7 @@ export class WaitingMessages {
     this.#known = known;
   }
 
-  /**
-   * @param running how many messages of the chat are being worked on
-   * @returns false if it should be tried again later
-   * @throws ioredis' error if Redis is unreachable
-   */
+  /** @param running messages of the chat @returns false if it should be tried again later @throws ioredis' error */
   async show(session: AgentSession, text: string, word: FirstWord, running: number): Promise<boolean> {
     const { api, clock, numbers, redact, logger } = this.#base;
     const [words] = renderClean(text, redact).parts;
@@ -61,10 +54,7 @@ export class WaitingMessages {
     }
   }
 
-  /**
-   * Puts `words` into the message of a session that no run shows; if there is no message, nothing is shown.
-   * @throws ChatError if Telegram refuses it; ioredis' error if Redis is unreachable
-   */
+  /** Nothing is shown if there is no message. @throws ChatError if Telegram refuses it; ioredis' error */
   async put(sessionId: string, words: Text): Promise<void> {
     const session = await this.#base.store.records.session(sessionId);
     const messageId = session === null ? null : await this.#known.messageOf(session);
@@ -73,11 +63,7 @@ export class WaitingMessages {
     await this.#edits.edit(message, words, () => this.#edits.isIdle(sessionId));
   }
 
-  /**
-   * The session's run begins: the message is its own from now on.
-   * @param abandoned aborts the send that may be in progress
-   * @returns the message, once no send of it is in progress; null if there is none
-   */
+  /** The message is the run's from now on, once no send of it is in progress. @returns null if there is none */
   async handOver(session: AgentSession, abandoned: AbortSignal): Promise<string | null> {
     const messageId = session.request.progress_message_id ?? (await this.#sentFor(session.session_id, abandoned));
     if (messageId !== null) await this.#known.takeOver(session, messageId);

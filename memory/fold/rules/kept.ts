@@ -23,7 +23,7 @@ export const keptRules = {
   context_given: fact(
     () => ({ to: text, sub_agent: text, digest: text, level: unread<string>(), characters: unread<number>() }),
     (log, { to, sub_agent: subAgent, digest }, { at }) => {
-      if (to !== undefined) log.reported_at = at;
+      if (to !== undefined) log.told = { session_id: to, at };
       if (subAgent !== undefined) setIn(log.given, [subAgent, digest ?? ''], { more: {}, name: 'given' });
     },
     { afterEnd: true, isActivity: false },

@@ -18,11 +18,17 @@ export const processSchema = z.object({
 
 export const runRules = {
   run_started: fact(
-    () => ({ process: processSchema, agent: text, run_id: text }),
-    (log, { process, agent, run_id }, { at }) => {
+    () => ({ process: processSchema, agent: text, run_id: text, published: text }),
+    (log, { process, agent, run_id, published }, { at }) => {
       const { runs, more } = log;
-      log.reported_at = null;
-      if (openRunOf(runs, process) !== undefined) return;
+      log.told = null;
+      const known = openRunOf(runs, process);
+      if (known !== undefined) {
+        // A hook of the program has reported it now.
+        if (published === undefined) delete known.published;
+        else if (known.published !== undefined && published === 'left') known.published = published;
+        return;
+      }
       const run: Run = {
         process,
         agent: agent ?? null,
@@ -30,6 +36,7 @@ export const runRules = {
         started_at: at,
         ended_at: null,
         reason: null,
+        ...((published === 'live' || published === 'left') && { published }),
       };
       addTo(runs, run, { more, name: 'runs', isSettled: (known) => !isOpen(known) });
     },
@@ -55,12 +62,13 @@ export const runRules = {
       conversation: z.string().check(z.minLength(1)),
       source: z.enum(CONVERSATION_SOURCES),
       transcript: text,
+      unrecorded: z.optional(z.boolean()),
       cwd: text,
       workspace: text,
       since: instant,
       process: z.optional(processSchema),
     }),
-    (log, { provider, conversation, source, transcript, cwd, workspace, since, process }, { at }) => {
+    (log, { provider, conversation, source, transcript, unrecorded, cwd, workspace, since, process }, { at }) => {
       const { conversations, more } = log;
       if (source === 'resume') log.resumed_at = at;
       // An agent that comes back resumes it.
@@ -76,6 +84,7 @@ export const runRules = {
         ...{ provider, id: conversation, source, at, process: process ?? null, moved_at: null },
         ...{ transcript: transcript ?? null, cwd: cwd ?? null, workspace: workspace ?? null },
         since: since == null ? null : Date.parse(since),
+        ...(unrecorded === true && { unrecorded }),
       };
       log.present = entry;
       addTo(conversations, entry, { more, name: 'conversations', isSettled: ({ moved_at }) => moved_at !== null });

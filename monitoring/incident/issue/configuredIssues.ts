@@ -27,7 +27,6 @@ export class ConfiguredIssues {
     this.#folder = new LocalIssues(join(options.settings.logsFolder, 'issues'), options.clock);
   }
 
-  /** @returns null for a project that is no longer configured */
   of(projectKey: string): ProjectIssues | null {
     const project = this.#options.settings.projects.get(projectKey);
     if (project === undefined) return null;

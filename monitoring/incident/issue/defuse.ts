@@ -1,7 +1,4 @@
-/**
- * Makes text that an attacker may have written harmless for an issue: it notifies no one, links nothing, closes nothing and
- * cannot leave its place.
- */
+/** Makes an attacker's text harmless for an issue: it notifies no one, links and closes nothing and cannot leave its place. */
 
 import { withoutInvisible } from '../../../src/log/visibleText.js';
 
@@ -9,10 +6,7 @@ const ZERO_WIDTH_SPACE = '\u200b';
 /** A name as `quotedName` writes it. */
 const NAME_IN_SPAN = /`(?=[^`]*[./@])([\w.:/@-]{1,80})`/;
 
-/**
- * Breaks mentions, cross references (`#12`, `GH-1`, `owner/repo#1`, commit hashes), URLs and comment marks by zero-width
- * spaces. Closing verbs ("fixes #12") close nothing without a reference.
- */
+/** Breaks mentions, cross references (`#12`, `GH-1`, `owner/repo#1`, hashes), URLs and comment marks by zero-width spaces. */
 export function defuse(text: string): string {
   return (
     text
@@ -48,7 +42,6 @@ function escapedProse(text: string): string {
   return defuse(escaped);
 }
 
-/** @returns the text as an inline code span */
 export function code(text: string): string {
   const line = oneLine(text).replaceAll('`', "'");
   // Our own ids stay whole, so that they can be copied.

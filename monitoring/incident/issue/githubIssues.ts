@@ -52,10 +52,7 @@ export class GitHubIssues implements IssueSink {
   /** Whether our issues carry the label; without the right to set labels GitHub leaves them out silently. */
   #isLabelled = true;
 
-  /**
-   * @param stopping ends the requests that are in progress
-   * @param onRenamed called once if the repository has a new name, `owner/name`
-   */
+  /** @param onRenamed called once if the repository has a new name, `owner/name` */
   constructor(
     access: GitHubAccess,
     clock: Clock,
@@ -207,7 +204,6 @@ export class GitHubIssues implements IssueSink {
     }
   }
 
-  /** @param otherwise the meaning of an answer that cannot be read */
   #read(answer: unknown, otherwise: 'not_reached' | 'ambiguous'): Issue {
     const { data } = ISSUE.safeParse(answer);
     if (data === undefined) throw new SinkError(otherwise, `${this.#repository.name} gave an answer that is no issue`);

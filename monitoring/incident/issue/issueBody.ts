@@ -16,15 +16,10 @@ interface Extent {
   earlierText: boolean;
   /** This many of the newest occurrences show their calls. */
   withCalls: number;
-  /** This many of the newest occurrences are shown at all. */
   occurrences: number;
 }
 
-/**
- * @param mark the hidden first line
- * @param isPrivate whether only the project can read the issue: people's words are shown nowhere else
- * @returns the issue's body: the mark, a summary, the occurrences with the newest first; under 60,000 characters
- */
+/** @param isPrivate whether only the project can read it: people's words are shown nowhere else @returns under 60,000 characters */
 export function issueBody(record: IssueRecord, detail: PublicDetail, mark: string, isPrivate = false): string {
   const count = record.occurrences.length;
   const extent: Extent = { earlierText: record.earlier_text !== null, withCalls: count, occurrences: count };
@@ -44,7 +39,6 @@ export function issueComment({ at, rule, finding, session_id }: Occurrence): str
   return `Again at ${moment(at)}, ${code(rule)}: ${prose(finding)} (session ${code(session_id)}). The details are above.`;
 }
 
-/** @returns the text of the comment with which the issue is closed */
 export function closingComment(record: IssueRecord): string {
   const { occurrences } = record;
   // An occurrence that failed no longer counts once a person has closed the issue after it.

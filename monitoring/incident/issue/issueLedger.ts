@@ -43,10 +43,7 @@ export class IssueLedger {
     return stored === null ? emptyRecord(fingerprint, this.#projectKey, topic) : ofFormerVersion(stored);
   }
 
-  /**
-   * @param edit called again with the newer record if another process was first; returns the same object to change nothing
-   * @returns the record as it is stored now
-   */
+  /** @param edit called again with the newer record if another process was first; its argument to change nothing */
   async change(topic: IssueTopic, edit: (record: IssueRecord) => IssueRecord): Promise<IssueRecord> {
     for (let round = 0; round < MOST_TRIES; round += 1) {
       const record = await this.of(topic);
@@ -93,10 +90,7 @@ export class IssueLedger {
     });
   }
 
-  /**
-   * Notes that the incident belongs in the project's roll-up issue, whatever happens to that.
-   * @returns the record of the roll-up issue
-   */
+  /** Notes that the incident belongs in the project's roll-up issue, whatever happens to that. */
   async rollUp(topic: IssueTopic, incidentId: string): Promise<IssueRecord> {
     const target = fingerprintOf(this.#projectKey, SEVERAL_FAULTS);
     const isOther = (one: { readonly incident_id: string }) => one.incident_id !== incidentId;
@@ -122,10 +116,7 @@ export class IssueLedger {
     return new IssueMarks(await this.#records.markerKey());
   }
 
-  /**
-   * Another rule's POST whose answer was lost counts from the time it went out: the issue may exist.
-   * @returns when the project may last have got a new issue, UTC epoch milliseconds; 0 if not within the hour
-   */
+  /** UTC epoch milliseconds; 0 if not within the hour. A POST whose answer was lost counts from the time it went out. */
   async lastNewBeside(topic: IssueTopic): Promise<number> {
     // In this order: a creation that is settled in between moves from the first to the second.
     const others = await Promise.all(INCIDENT_RULES.filter((rule) => rule !== topic).map((rule) => this.of(rule)));
@@ -140,11 +131,7 @@ export class IssueLedger {
     await this.#records.noteCreated(this.#projectKey, Math.max(at, last ?? 0));
   }
 
-  /**
-   * The record's own issue is by our user, or has our mark: the token may now belong to another user.
-   * @returns the issue of the record, else the own one that carries its mark
-   * @throws SinkError if either cannot be read
-   */
+  /** The record's own issue if it is by our user or has our mark, else the own one with its mark. @throws SinkError */
   async issueOf({ issue, fingerprint }: IssueRecord): Promise<IssueSummary | null> {
     const known = issue === null ? null : await this.#sink.get(issue.number);
     const mark = (await this.marks()).keyedIn(known?.body ?? '');
@@ -153,10 +140,7 @@ export class IssueLedger {
     return known !== null && isOurs ? known : this.#marked(fingerprint);
   }
 
-  /**
-   * One search, after a POST. If the list fails, or lags behind, two issues remain, and further occurrences join one.
-   * @returns the older issue that was filed for the same fault at once, and is kept instead of ours
-   */
+  /** One search, after a POST. If the list lags behind, two issues remain, and further occurrences join one. */
   async olderTwin(ours: IssueSummary, fingerprint: string): Promise<IssueSummary | null> {
     try {
       const kept = await this.#marked(fingerprint);
@@ -167,10 +151,7 @@ export class IssueLedger {
     }
   }
 
-  /**
-   * The oldest open one, so that every process keeps the same; otherwise the newest closed one. Further open ones were filed by
-   * a process that did not know of it, and are closed.
-   */
+  /** The oldest open one, so that every process keeps the same; otherwise the newest closed one. Further open ones are closed. */
   async #marked(fingerprint: string): Promise<IssueSummary | null> {
     const marks = await this.marks();
     const listed = await this.#sink.list();

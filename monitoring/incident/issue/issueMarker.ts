@@ -6,7 +6,6 @@ import { INCIDENT_RULES, type IncidentRule } from '../../../src/config/rules.js'
 /** A project's roll-up issue collects faults of rules that may not have an issue of their own within the hour. */
 export const SEVERAL_FAULTS = 'several_faults';
 
-/** The common topic of the occurrences of one issue. */
 export type IssueTopic = IncidentRule | typeof SEVERAL_FAULTS;
 
 /** @returns what makes two occurrences the same fault: project and topic. The version is part of it. */
@@ -26,7 +25,6 @@ export class IssueMarks {
     this.#key = key;
   }
 
-  /** @returns the first line of an issue's body */
   line(fingerprint: string): string {
     return `<!-- watchkeeper v2 ${fingerprint} ${this.#sign(fingerprint)} -->`;
   }

@@ -7,13 +7,11 @@ import { timeOfUlid } from '../../../src/ids.js';
 import type { FailedLater } from '../../../src/jobs/incidents.js';
 import type { StoredIssueRecords } from '../../../src/jobs/issueRecords.js';
 import type { Outcome } from '../../../src/journal/schema.js';
-import { askedWords } from '../../../src/log/asked.js';
 import type { Redact } from '../../../src/log/redact.js';
-import { shorten } from '../../../src/log/shorten.js';
+import { askedWords, shorten } from '../../../src/log/shorten.js';
 import type { IssueTopic } from './issueMarker.js';
 import type { Needs } from './needs.js';
 
-/** A tool call as it is reported. */
 export interface ReportedCall {
   /** When it was requested; UTC epoch milliseconds. */
   readonly at: number;
@@ -31,7 +29,6 @@ export interface Occurrence {
   readonly incident_id: string;
   readonly session_id: string;
   readonly project_key: string;
-  /** The leading rule. */
   readonly rule: IncidentRule;
   /** When it was detected; UTC epoch milliseconds. */
   readonly at: number;
@@ -61,7 +58,6 @@ export interface Occurrence {
 }
 
 export interface StoredOccurrence extends Occurrence {
-  /** Whether the issue was created for it. */
   readonly filed: boolean;
   /** It ended well, or the issue was closed after it: it no longer keeps the issue open. */
   readonly settled: boolean;
@@ -69,10 +65,7 @@ export interface StoredOccurrence extends Occurrence {
   readonly failed_later?: FailedLater | null;
 }
 
-/**
- * The watchdog's closing of the issue: `closing` before the request goes out, `closed` after it; `kept_open` if a person
- * reopened it after that. Null in all other cases.
- */
+/** `closing` before the request goes out, `closed` after it; `kept_open` if a person reopened it after that. */
 export type ClosingState = 'closing' | 'closed' | 'kept_open' | null;
 
 export interface IssueRecord {
@@ -94,7 +87,6 @@ export interface IssueRecord {
   readonly elsewhere: readonly { readonly incident_id: string; readonly fingerprint: string }[];
   /** The text of an issue that was found without a record. */
   readonly earlier_text: string | null;
-  /** Whether the issue's text lags behind this record. */
   readonly stale: boolean;
   readonly last_comment_at: number | null;
   readonly closing: ClosingState;
@@ -142,10 +134,7 @@ export function ofFormerVersion(record: IssueRecord): IssueRecord {
   return { ...record, closing: null, occurrences: record.occurrences.map((one) => ({ ...lacking, ...one })) };
 }
 
-/**
- * @param filed whether the issue is created for it; a known incident keeps its stored value
- * @returns the record with the occurrence added, once per incident; unchanged if it holds exactly this
- */
+/** Once per incident. @param filed whether the issue is created for it; a known incident keeps its stored value */
 export function withOccurrence(record: IssueRecord, occurrence: Occurrence, filed: boolean): IssueRecord {
   const known = record.occurrences.findIndex(({ incident_id }) => incident_id === occurrence.incident_id);
   if (known === -1) {
@@ -204,12 +193,7 @@ export function storable(occurrence: Occurrence, redact: Redact): Occurrence {
   };
 }
 
-/**
- * Reduces an issue's record of occurrences before an instant to our own words and the issue's number, so that the issue is
- * found again, without the words and calls of agents.
- * @param before epoch milliseconds
- * @returns the record itself if nothing is old; null if nothing of it is worth keeping
- */
+/** Keeps what finds the issue again, without words of agents. @param before epoch milliseconds @returns null if nothing is left */
 export function withoutOld(record: IssueRecord, before: number): IssueRecord | null {
   const { occurrences, elsewhere, issue, creating_since, last_comment_at } = record;
   const isYoungId = (incidentId: string) => (timeOfUlid(incidentId) ?? before) >= before;
@@ -229,7 +213,6 @@ export function withoutOld(record: IssueRecord, before: number): IssueRecord | n
   return { ...record, elsewhere: keptElsewhere, occurrences: keptOccurrences };
 }
 
-/** @returns whether the issue may be closed now */
 export function isDue({ closing, left_alone, occurrences }: IssueRecord): boolean {
   if (closing !== null) return closing === 'closing';
   return !left_alone && occurrences.length > 0 && occurrences.every(({ settled }) => settled);

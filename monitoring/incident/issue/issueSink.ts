@@ -18,16 +18,12 @@ export interface IssueSummary {
   readonly isOwn: boolean;
 }
 
-/**
- * The place where a report is filed. Nothing here retries: the caller decides, by the kind of the error. Every method throws a
- * {@link SinkError} if it fails, and ends within the time limit of its requests or when the process stops.
- */
+/** Where a report is filed. Every method ends in time, and throws a {@link SinkError}: the caller decides by its kind. */
 export interface IssueSink {
   /** Whether people outside the project may read the issues. */
   visibility(): Promise<'public' | 'private'>;
   /** All own issues with our label, open or closed, newest first. Fails rather than leaving some out. */
   list(): Promise<IssueSummary[]>;
-  /** @returns null if the issue was deleted */
   get(number: number): Promise<IssueSummary | null>;
   /** One POST. A missing label does not prevent the issue. */
   create(title: string, body: string): Promise<IssueSummary>;
@@ -52,7 +48,6 @@ export class SinkError extends WatchkeeperError {
   readonly retryable: boolean;
   /** For `limited`, if the answer contained it. */
   readonly retryAfterMs: number | null;
-  /** The HTTP status, if there was an answer. */
   readonly status: number | null;
 
   constructor(

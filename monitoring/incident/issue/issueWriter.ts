@@ -29,12 +29,7 @@ export class IssueWriter {
     this.#clock = clock;
   }
 
-  /**
-   * One POST, announced in the record before it goes out.
-   * @param isFree called after the announcement: whether the project may still get a new issue
-   * @returns the new issue; null if another process changed the record first, or is about to file another one
-   * @throws SinkError; after `ambiguous` the record still has `creating_since`
-   */
+  /** One POST, announced first; then `isFree` decides. @returns null if another process was first @throws SinkError */
   async create(
     record: IssueRecord,
     occurrence: Occurrence,
@@ -77,10 +72,7 @@ export class IssueWriter {
     return issue;
   }
 
-  /**
-   * Writes the issue's text from its record if it is stale, and again if the record changed during the write.
-   * @throws SinkError
-   */
+  /** Writes the text if it is stale, and again if the record changed during the write. @throws SinkError */
   async writeText(topic: IssueTopic): Promise<void> {
     for (let round = 0; round < MOST_REWRITES; round += 1) {
       const record = await this.#ledger.of(topic);
@@ -111,15 +103,8 @@ export class IssueWriter {
     return seen !== null && seen.title !== title && isRollUpTitle(project_key, seen.title);
   }
 
-  /**
-   * Comments, if the last comment is four hours old.
-   * @returns whether one was written, and what went wrong, in words
-   */
-  async commentNowAndThen(
-    topic: IssueTopic,
-    number: number,
-    occurrence: Occurrence,
-  ): Promise<{ isWritten: boolean; error: string | null }> {
+  /** Comments, if the last comment is four hours old. @returns what went wrong, in words */
+  async commentNowAndThen(topic: IssueTopic, number: number, occurrence: Occurrence) {
     const now = this.#clock.now();
     let due = false;
     await this.#ledger.change(topic, (record) => {
@@ -131,10 +116,7 @@ export class IssueWriter {
     return { isWritten: error === null, error };
   }
 
-  /**
-   * Closes the issue of the record if every occurrence has ended well. Called again, it resumes.
-   * @throws SinkError
-   */
+  /** Closes the issue if every occurrence has ended well. Called again, it resumes. @throws SinkError */
   async closeIfSettled(topic: IssueTopic): Promise<void> {
     const record = await this.#ledger.of(topic);
     if (record.issue === null || !isDue(record)) return;
@@ -195,10 +177,7 @@ export class IssueWriter {
     await this.#ledger.change(rule, (record) => ({ ...record, closing: null }));
   }
 
-  /**
-   * Tries once, because the text above it says the same.
-   * @returns what went wrong, in words; null if it is written
-   */
+  /** Tries once: the text above says the same. @returns what went wrong, in words; null if it is written */
   async #comment(number: number, text: string): Promise<string | null> {
     try {
       await this.#sink.comment(number, text);

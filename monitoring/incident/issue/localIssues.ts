@@ -9,8 +9,7 @@ import { link, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as z from 'zod';
-import { errorCode, nullIfAbsent } from '../../../src/errno.js';
-import { describeError } from '../../../src/errors.js';
+import { describeError, errorCode, nullIfAbsent } from '../../../src/errors.js';
 import { replaceDurably } from '../../../src/files/durableFile.js';
 import { appendPrivately, makePrivateFolder, PRIVATE_FILE } from '../../../src/files/privateFiles.js';
 import { type Clock, isoTime } from '../../../src/time.js';
@@ -132,7 +131,6 @@ export class LocalIssues implements IssueSink {
     return new SinkError('refused', `The issue ${number} is no longer in ${this.#folder}`, { status: GONE });
   }
 
-  /** @returns false if the number is taken */
   async #writeNew(issue: LocalIssue): Promise<boolean> {
     const temporary = join(this.#folder, `.${issue.head.number}.${randomBytes(6).toString('hex')}`);
     await writeFile(temporary, issueFileText(issue), { flush: true, mode: PRIVATE_FILE });
@@ -195,7 +193,6 @@ function issueFileText({ head, body }: LocalIssue): string {
   return `${DELIMITER}${JSON.stringify(head, null, 2)}\n${DELIMITER}${body}\n`;
 }
 
-/** @throws Error if the text does not begin with a head */
 function parseIssueFile(text: string, path: string, number: number, changedAt: number): LocalIssue {
   const end = text.indexOf(`\n${DELIMITER}`);
   if (!text.startsWith(DELIMITER) || end === -1)

@@ -38,7 +38,6 @@ const GOOD_ENDS: Readonly<Partial<Record<IncidentOutcome, string>>> = {
   session_pending: 'the message is back in its queue.',
 };
 
-/** @returns what the incident needs as it is now */
 export function needsOf(incident: Incident): Needs {
   const { outcome } = incident;
   if (outcome === null) return needsMeanwhile(incident);

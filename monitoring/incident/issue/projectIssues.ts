@@ -51,7 +51,6 @@ export interface ProjectIssuesOptions {
   readonly watch?: Pick<ReportWatch, 'refused' | 'accepted'> | null;
 }
 
-/** The outcome of one report, and when to retry if it could not be made. */
 export interface ReportOutcome {
   readonly state: ReportState;
   /** The issue's address for people; also set while its text could not be written yet. */
@@ -98,11 +97,7 @@ export class ProjectIssues {
     this.#logger = logger;
   }
 
-  /**
-   * Reports an occurrence. Idempotent per `incident_id`: reported again, it stays in its issue; other words in `done` replace
-   * the former ones. Call it again at `retry_at`.
-   * @throws the records' error if they cannot be reached, and ConflictError; the sink's errors become the outcome
-   */
+  /** Idempotent per `incident_id`; call it again at `retry_at`. @throws the records' error, ConflictError */
   createInvestigationIssue(occurrence: Occurrence): Promise<ReportOutcome> {
     return this.#inTurn(occurrence, (record, storable) => this.#place(record, storable));
   }

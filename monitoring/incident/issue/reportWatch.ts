@@ -1,7 +1,4 @@
-/**
- * Whether GitHub takes reports. A refusal lasts until a person changes something, such as an expired token, so it is said
- * once: in the log, as a critical event and by the doctor; and again when it is over.
- */
+/** GitHub refuses reports until a person changes something: that is said once, and again when it is over. */
 import { spokenDuration } from '../../../src/time.js';
 import { TroubleWatch, type TroubleWatchOptions } from '../../events/troubleWatch.js';
 

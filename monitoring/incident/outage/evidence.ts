@@ -25,17 +25,11 @@ export function signOfOutage(incident: Incident): number | null {
   return Number.isFinite(first) ? first : null;
 }
 
-/** @returns whether so many incidents among so many active sessions could be an outage at all */
 export function couldBeOutage(count: number, active: number): boolean {
   return count >= LEAST_SESSIONS && count * SHARE > active;
 }
 
-/**
- * @param signs incidents, and when each became a sign
- * @param at one of those instants, UTC epoch milliseconds
- * @param active how many sessions are active, including the unhealthy ones
- * @returns the incidents that make an outage together with the one of that instant; empty if they make none
- */
+/** @param active how many sessions, with the unhealthy ones @returns the incidents of the outage at that instant; none if none */
 export function correlated(signs: Iterable<readonly [string, number]>, at: number, active: number): string[] {
   const near = [...signs].filter(([, instant]) => Math.abs(instant - at) <= TOGETHER_MS);
   if (!couldBeOutage(near.length, active)) return [];

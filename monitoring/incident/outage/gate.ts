@@ -57,7 +57,6 @@ export class OutageGate {
     return hold === undefined ? (this.#waits.get(incident_id) ?? null) : null;
   }
 
-  /** Forgets the incidents that are closed. */
   forgetAllBut(incidentIds: ReadonlySet<string>): void {
     this.#forgetSigns((id) => !incidentIds.has(id));
     for (const id of this.#waits.keys()) if (!incidentIds.has(id)) this.#waits.delete(id);

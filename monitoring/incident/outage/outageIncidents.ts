@@ -21,10 +21,7 @@ export const SETTLE_MS = 5 * SECOND;
 /** Further ones are counted. */
 const MOST_NAMED = 10;
 
-/**
- * @param affected the incidents that make the outage
- * @returns null if none of the sessions is left
- */
+/** @returns null if none of the affected incidents' sessions is left */
 export async function newOutage(context: SagaContext, affected: readonly Incident[]): Promise<Incident | null> {
   const base = await incidentOf(context, affected, mostFrequent(affected.map(({ project_key }) => project_key)));
   return (
@@ -43,11 +40,7 @@ export async function newOutage(context: SagaContext, affected: readonly Inciden
   );
 }
 
-/**
- * The outage for another project than its own: an incident with an issue, which decides nothing.
- * @param affected the incidents of all projects that the outage holds
- * @returns null if none of the project's sessions is left
- */
+/** For another project than its own: an issue that decides nothing. @returns null if none of its sessions is left */
 async function newPart(
   context: SagaContext,
   affected: readonly Incident[],
@@ -85,12 +78,7 @@ async function incidentOf(
   };
 }
 
-/**
- * A project's readers may be the public, so only sessions of the project itself are named; others are just counted.
- * @param affected the incidents that make the outage, at least one
- * @param active how many sessions are active
- * @param projectKey the project of the issue
- */
+/** Others than the project's sessions are just counted: its readers may be the public. @param affected at least one */
 export function findOutage(affected: readonly Incident[], active: number, projectKey: string): Finding<IncidentRule> {
   const since = Math.max(...affected.map((incident) => signOfOutage(incident) ?? incident.opened_at));
   return {
@@ -166,7 +154,6 @@ export async function advancePart(context: SagaContext, part: Incident, outageId
   return decide(context, part, outage?.outcome ?? 'recovered');
 }
 
-/** @returns the incidents that the outage holds */
 export async function membersOf({ store }: SagaContext, outageId: string): Promise<Incident[]> {
   const open = await store.records.openIncidents();
   return open.filter(({ hold }) => hold?.incident_id === outageId);

@@ -149,7 +149,6 @@ export class OutageSteps {
   }
 }
 
-/** @returns the words about the handling */
 export function whatWasDoneAboutOutage(outage: Incident): string {
   const { outcome } = outage;
   switch (outcome) {

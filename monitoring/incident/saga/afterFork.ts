@@ -3,11 +3,11 @@
  * its closing line, the note on its issue, and its record. The note is a stored step of its own, retried with growing pauses. The
  * session is free in the meantime, because an unreachable GitHub must not keep its next fault from becoming an incident.
  */
-import { type Backoff, pauseAfter } from '../../../src/backoff.js';
+
 import { describeError, WatchkeeperError } from '../../../src/errors.js';
 import type { CriticalEventName, Incident, IncidentOutcome, OutcomeNote } from '../../../src/jobs/incidents.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
-import { HOUR, isAhead, MINUTE } from '../../../src/time.js';
+import { type Backoff, HOUR, isAhead, MINUTE, pauseAfter } from '../../../src/time.js';
 import {
   decide,
   logStep,
@@ -26,10 +26,7 @@ import { hasReportEnded } from './dueReports.js';
 const MOST_TRIES = 10;
 const BACKOFF: Backoff = { firstMs: MINUTE, longestMs: HOUR };
 
-/**
- * `revived`: the event, the message to the chat and the job come first, each harmless when repeated. A revival that works may
- * still hang where the first attempt did, so only its answer is a recovery.
- */
+/** `revived`: each effect is harmless when repeated. Only an answer is a recovery: it may hang where the first attempt did. */
 export async function followRevival(
   context: SagaContext,
   incident: Incident,
@@ -126,7 +123,6 @@ export async function closeIncident(
   return 'look';
 }
 
-/** @returns the event of the closing line */
 function closingEvent(incident: Incident, outcome: IncidentOutcome): CriticalEventName {
   if (incident.subject !== undefined) return eventNameOf(incident);
   if (outcome === 'recovered') return 'session_recovered';

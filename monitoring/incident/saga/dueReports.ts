@@ -27,7 +27,6 @@ export class DueReports {
     this.#onReported = onReported;
   }
 
-  /** Starts the report if it is due and not in progress. */
   keep(incident: Incident, session: AgentSession | null): void {
     const dueAt = this.dueAt(incident);
     if (dueAt === null || dueAt > this.#context.clock.now()) return;
@@ -67,10 +66,7 @@ export class DueReports {
     }
   }
 
-  /**
-   * @returns when it is due, epoch milliseconds; now, if the clock was set back since that was stored, or a refusal was not met
-   * by this process
-   */
+  /** @returns now, if the clock was set back since that was stored, or this process has not met the refusal */
   #dueAtOf(incidentId: string, { due_at, tries, refused }: IncidentReport): number {
     const { clock, refusedTries } = this.#context;
     const now = clock.now();

@@ -1,14 +1,13 @@
 /** An incident as an occurrence on an issue: where it is filed, and with which text. */
 
 import { readStep } from '../../../memory/observed/step.js';
-import { type Backoff, pauseAfter } from '../../../src/backoff.js';
 import { UnreachableError, UsageError } from '../../../src/errors.js';
 import { firstAttemptId } from '../../../src/ids.js';
 import type { AgentName, CriticalEvent, Incident, IncidentReport } from '../../../src/jobs/incidents.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { journalPath } from '../../../src/journal/path.js';
 import { type RecentToolCall, readRecentToolCalls } from '../../../src/journal/readRecentToolCalls.js';
-import { type Clock, HOUR, SECOND } from '../../../src/time.js';
+import { type Backoff, type Clock, HOUR, pauseAfter, SECOND } from '../../../src/time.js';
 import { describeFinding } from '../../verdict/describe.js';
 import type { Occurrence, ReportedCall } from '../issue/issueRecords.js';
 import { needsOf } from '../issue/needs.js';
@@ -66,11 +65,7 @@ export class IncidentReporter implements Reporter {
     throwUnlessNoted(await this.#file(incident, null));
   }
 
-  /**
-   * The issue of an incident whose record is lost says so: nothing else would change what it says.
-   * @param latest the incident's last line
-   * @throws as {@link noteOutcome}
-   */
+  /** The issue of a lost record says so: nothing else would change it. @throws as {@link noteOutcome} */
   async noteForgotten(latest: CriticalEvent, end: ForgottenEnd): Promise<void> {
     const { project_key, session_id, rule } = latest;
     const issues = project_key === null ? null : this.#issues.of(project_key);

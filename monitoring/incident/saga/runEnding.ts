@@ -1,7 +1,4 @@
-/**
- * From `detected` to the fork: the run is ended and proven dead; then the message is run again, or the chat is notified that it
- * failed.
- */
+/** From `detected` to the fork: the run is ended and proven dead; then it is run again, or the chat is notified that it failed. */
 import type { IncidentRule } from '../../../src/config/rules.js';
 import type { Finding } from '../../../src/jobs/findings.js';
 import type { Incident } from '../../../src/jobs/incidents.js';
@@ -124,11 +121,7 @@ export class RunEnding {
   }
 }
 
-/**
- * A lost run is put back, neither revived nor reported to the chat, if its agent cannot have done anything yet or its bridge was
- * being stopped.
- * @returns whether it was; false if it counts as an attempt or was put back too often, or another rule is also true
- */
+/** If the agent cannot have done anything yet, or the bridge was being stopped. @returns false if it counts as an attempt */
 async function isPutBack(context: SagaContext, incident: Incident, session: AgentSession): Promise<boolean> {
   const { store, folders, wasCutDown, wasStopping, keptBack } = context;
   if (!isOnlyLost(incident.findings) || incident.hold !== undefined) return false;

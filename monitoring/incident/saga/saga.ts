@@ -55,11 +55,7 @@ export class IncidentSaga {
     this.#reporting = new DueReports(context, (incidentId) => this.drive(incidentId));
   }
 
-  /**
-   * Takes the incident as far as possible now. Calls for one incident run one after the other; those that wait share a turn.
-   * @returns when to look again, in epoch milliseconds; null if only a wake can move it, or it is closed
-   * @throws FencedError if another watchdog acts now
-   */
+  /** Waiting calls share a turn. @returns when to look again; null if only a wake can move it @throws FencedError */
   advance(incidentId: string): Promise<number | null> {
     return this.#turns.take(incidentId, () => this.#takeSteps(incidentId));
   }
@@ -83,19 +79,13 @@ export class IncidentSaga {
     );
   }
 
-  /**
-   * Opens an incident, or adds the findings to the open one, and drives it. At most one is open per session.
-   * @returns false if a record has changed, or is about to: look again
-   */
+  /** At most one incident is open per session. @returns false if a record has changed, or is about to: look again */
   async accuse(session: WatchedRecord, evidence: Evidence): Promise<boolean> {
     const { incident_id: incidentId } = session;
     return incidentId === null ? this.#open(session, evidence) : this.#join(session, incidentId, evidence);
   }
 
-  /**
-   * No rule is true any more: an incident that only reports ends once its report has ended. If its run is being ended, that is
-   * why, and the end of the run is its outcome.
-   */
+  /** No rule is true any more: an incident that only reports ends with its report, one whose run is being ended with that. */
   async closeHealthy(incidentId: string): Promise<void> {
     const incident = await this.#context.store.records.incident(incidentId);
     if (incident === null || incident.acting || incident.step !== 'detected' || !hasReportEnded(incident)) return;
@@ -105,7 +95,6 @@ export class IncidentSaga {
     await this.advance(incidentId);
   }
 
-  /** Forgets incidents that are closed. */
   forgetAllBut(incidentIds: ReadonlySet<string>): void {
     this.#troubles.forgetAllBut(incidentIds);
     this.#gate.forgetAllBut(incidentIds);

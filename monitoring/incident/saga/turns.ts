@@ -1,11 +1,7 @@
-/**
- * One piece of work at a time per key. Calls that come while a turn is running share the next one: it begins after all of them,
- * so it sees everything that each of them had seen.
- */
+/** One piece of work at a time per key. Calls during a turn share the next one, which sees everything that they had seen. */
 export class Turns<Result> {
   readonly #turns = new Map<string, { running: Promise<Result>; waiting: Promise<Result> | null }>();
 
-  /** @returns what `work` returns in the turn that serves this call */
   take(key: string, work: () => Promise<Result>): Promise<Result> {
     const turn = this.#turns.get(key);
     if (turn === undefined) return this.#begin(key, work);

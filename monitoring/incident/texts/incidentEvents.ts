@@ -1,7 +1,4 @@
-/**
- * An incident as a line of `critical_events.jsonl`, where every line is a full snapshot; and its log lines: each thing once,
- * and never any words of agents or people.
- */
+/** An incident as a line of `critical_events.jsonl`, a full snapshot each; and its log lines, without words of agents or people. */
 import { stepPlace, stepWords } from '../../../memory/observed/step.js';
 import type { IncidentRule } from '../../../src/config/rules.js';
 import type { Finding } from '../../../src/jobs/findings.js';
@@ -18,7 +15,6 @@ import type { Logger } from '../../../src/log/logger.js';
 import { describeDuration, isoTime } from '../../../src/time.js';
 import { describeFinding } from '../../verdict/describe.js';
 
-/** The part of a line that is not the snapshot. */
 export interface IncidentLine {
   /** The part of the id behind the incident's: a replayed step has the same id and is dropped by readers. */
   readonly step: Exclude<IncidentStep, 'opened' | 'stopping' | 'released'> | 'reported';
@@ -67,7 +63,6 @@ export function incidentEvent(
   };
 }
 
-/** @returns which agent ran the session */
 export function agentOf({ agent, run }: AgentSession): AgentName {
   return { name: agent, version: run?.agent_version ?? null };
 }
@@ -78,7 +73,6 @@ export function eventNameOf({ subject }: Incident): CriticalEventName {
   return subject.kind === 'lane' || subject.kind === 'queue' ? 'queue_stalled' : 'provider_outage';
 }
 
-/** @returns the finding of the rule that names the incident */
 export function leadingFinding(incident: Incident): Finding<IncidentRule> | null {
   return incident.findings.find((finding) => finding.rule === incident.rule) ?? incident.findings[0] ?? null;
 }
@@ -105,7 +99,6 @@ export function logRevival(logger: Logger, incident: Incident): void {
   logger.info({ ...subjectOf(incident), revival_session_id }, said);
 }
 
-/** @param closed the incident after closing */
 export function logClosing(logger: Logger, closed: Incident): void {
   const { incident_id, session_id, outcome, rule, opened_at, closed_at, report } = closed;
   const lastedMs = Math.max((closed_at ?? opened_at) - opened_at, 0);
@@ -117,11 +110,7 @@ function subjectOf({ session_id, incident_id, project_key, attempt }: Incident) 
   return { session_id, incident_id, project_key, attempt };
 }
 
-/**
- * @param excerpt how a run ended, in clauses of ours and of the agent. Untrusted.
- * @param said the sentences that the reader has already seen
- * @returns the clauses that are not among them, so that a cause is given once; empty if nothing is left. Untrusted.
- */
+/** @returns the clauses of ours and of the agent that the reader has not seen in `said`. Untrusted */
 export function endWords(excerpt: string | null | undefined, said: readonly string[]): string {
   const known = new Set(said.map(bare));
   const clauses = (excerpt ?? '').split('; ').filter((clause) => !known.has(bare(clause)));

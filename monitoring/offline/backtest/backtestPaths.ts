@@ -20,12 +20,7 @@ export interface BacktestResult {
   readonly troubles: readonly string[];
 }
 
-/**
- * @param paths files and folders
- * @param trials each is tried by itself; all of them in one reading of the runs
- * @param labels null if nothing is known about any run
- * @throws UsageError for a path that does not exist or cannot be read, and for a folder without any journal
- */
+/** @param trials all of them in one reading of the runs @throws UsageError for a path or a folder without any journal */
 export async function backtestPaths(
   paths: readonly string[],
   trials: readonly { readonly name: string; readonly thresholds: Thresholds }[],

@@ -19,11 +19,7 @@ export class Labels {
   readonly #unused = new Set<string>();
   readonly #meaningless = new Set<string>();
 
-  /**
-   * @param path for the error message
-   * @param text the file's content
-   * @throws UsageError for a file that is no object of labels
-   */
+  /** @param path for the error message @throws UsageError for a file that is no object of labels */
   static read(path: string, text: string): Labels {
     const parsed = parseJsonText(text);
     if ('fault' in parsed) throw new UsageError(`--labels: ${path} ${parsed.fault}`);
@@ -35,7 +31,6 @@ export class Labels {
     return labels;
   }
 
-  /** @returns null for a run without a label */
   of(file: string, sessionId: string): Label | null {
     const name = [file, sessionId].find((each) => this.#unused.delete(each) || this.#labels.has(each));
     return name === undefined ? null : (this.#labels.get(name) ?? null);

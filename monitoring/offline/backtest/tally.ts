@@ -8,13 +8,11 @@ import { MEASURED_RULES, type MeasuredRule, newDistributions, type RunReadings }
 /** The effect of one rule under one set of thresholds. */
 export interface RuleScore {
   readonly rule: MeasuredRule;
-  /** Runs labelled healthy that it accused. */
   readonly false_alarms: number;
   readonly healthy: number;
   /** Runs labelled with it that it accused. */
   readonly found: number;
   readonly expected: number;
-  /** Runs without a label that it accused. */
   readonly unlabelled: number;
   /** From the label's `since`, else from the last line before, to the instant at which the rule became true. */
   readonly delay_ms: Spread;
@@ -55,7 +53,6 @@ export class Tally {
     this.thresholds = thresholds;
   }
 
-  /** @param label null for a run about which nothing is known */
   count(run: Run, label: Label | null, { first, peaks }: RunReadings): void {
     if (label?.kind === 'healthy') this.#healthy += 1;
     if (label?.kind === 'faulty') this.#countFaulty(run, label, first);

@@ -7,13 +7,10 @@ import { agentInRecord } from './plainName.js';
 import type { SilenceReading, SilenceReadings } from './silenceClock.js';
 import { considerWait, isOpen } from './waits.js';
 
-/** The readings of one agent's clocks. */
 export interface AgentClock {
-  /** The sub-agent's id; null for the main agent. */
   readonly agent: string | null;
   /** Zero while a wait excuses the silence. */
   readonly silence_ms: number;
-  /** From when the silence counts, ISO 8601. */
   readonly counted_from: string;
   /** The first instant at which it is silent for too long without further activity, ISO 8601; null if never. */
   readonly silent_from: string | null;
@@ -23,10 +20,7 @@ export interface AgentClock {
   readonly waits: readonly ConsideredWait[];
 }
 
-/**
- * @param owing the agents that owe work
- * @returns those that are called for, do or await something, or have just failed; the main one always, if it owes
- */
+/** @returns those that are called for, do or await something, or have just failed; the main one always, if it owes */
 export function agentsAtWork(run: RunState, owing: readonly AgentState[]): AgentState[] {
   const subAgents = new Set(owingSubAgents(run));
   const isAtWork = (agent: AgentState) => agent.waits.length + agent.errors.count > 0 || subAgents.has(agent);

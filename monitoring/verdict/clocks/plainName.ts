@@ -1,7 +1,4 @@
-/**
- * Names of tools, calls and sub-agents come from an agent, so a sentence could be sent as a name. Only words that look like a
- * name enter evidence.
- */
+/** Names come from an agent, so a sentence could be sent as one. Only words that look like a name enter evidence. */
 import { MAIN_AGENT } from '../timeline/entry.js';
 
 const NAME = /^[\w.:/@-]{1,80}$/;
@@ -22,7 +19,6 @@ export function subAgent(id: string): string {
   return `sub-agent ${quotedName(id, NO_NAME)}`;
 }
 
-/** @returns the agent in a sentence */
 export function agentWords(id: string): string {
   return id === MAIN_AGENT ? 'the agent' : subAgent(id);
 }

@@ -17,7 +17,6 @@ export interface SilenceReading {
   readonly waits: readonly Wait[];
 }
 
-/** The clocks of a run's agents, by agent. */
 export type SilenceReadings = ReadonlyMap<string, SilenceReading>;
 
 interface Readings {
@@ -27,10 +26,7 @@ interface Readings {
   readonly children: ReadonlyMap<string, readonly AgentState[]>;
 }
 
-/**
- * @param agents to read; an agent's calls may be excused by the clocks of the agents that they started
- * @returns the clock of each, as of an agent that owes work
- */
+/** @param agents to read; their calls may be excused by the clocks of the agents that they started */
 export function readSilenceClocks(agents: readonly AgentState[], setting: WaitSetting): SilenceReadings {
   const readings: Readings = { clocks: new Map(), children: childrenByCall(setting.run) };
   const read = (agent: AgentState) => readings.clocks.get(agent.id) ?? readClock(agent, setting, readings);

@@ -1,7 +1,4 @@
-/**
- * The wait ledger: every reason why silence is expected, as data with an owner, a start and an expiry of its own. (Judgement
- * rules, 8-11.) It is the one mechanism that excuses silence; detectors only read it.
- */
+/** The wait ledger, which alone excuses silence: each reason has an owner, a start and an expiry. (Judgement rules, 8-11.) */
 import type { Thresholds } from '../../../src/config/rules.js';
 import type { ConsideredWait } from '../../../src/jobs/findings.js';
 import { clockTime, describeDuration, isoTime, MINUTE } from '../../../src/time.js';
@@ -15,19 +12,16 @@ import { agentInRecord, agentWords, plainName, quotedName, subAgent } from './pl
 /** A tool gets this much more than its call's declared time. */
 const TOOL_GRACE_MS = MINUTE;
 
-/** The inputs for reading an agent's waits. */
 export interface WaitSetting {
   readonly run: RunState;
   readonly thresholds: Thresholds;
   readonly now: number;
-  /** No clock counts from an earlier instant. */
   readonly notBefore: number;
 }
 
 export interface Wait {
   /** `sub_agent`: the call started a sub-agent, and is excused while that one is not silent itself. */
   readonly kind: 'tool' | 'sub_agent' | OpenWait['kind'];
-  /** The id of the agent whose wait it is. */
   readonly agent: string;
   /** The open call that the wait excuses; null if it has no call of its own and excuses the agent. */
   readonly call: OpenCall | null;
@@ -40,10 +34,7 @@ export interface Wait {
   readonly until: number;
 }
 
-/**
- * @param setting its `notBefore`: clocks and the allowances of calls in flight restarted at this instant
- * @returns every open wait, expired or not, except those for sub-agents, whose ends are read from their clocks
- */
+/** @returns every open wait, expired or not, except those for sub-agents, whose ends are read from their clocks */
 export function waitsOf(agent: AgentState, setting: WaitSetting): Wait[] {
   const { thresholds } = setting;
   const permissions = agent.waits.filter(({ kind }) => kind === 'permission');
@@ -102,10 +93,7 @@ export function isOpen(wait: Wait, now: number): boolean {
   return now <= wait.until;
 }
 
-/**
- * @param agentIsSilent whether its agent was found silent in spite of it
- * @returns the wait with the reason why it does, or does not, excuse the silence
- */
+/** @param agentIsSilent whether its agent was found silent in spite of it */
 export function considerWait(wait: Wait, now: number, agentIsSilent: boolean): ConsideredWait {
   const { call, agent, until } = wait;
   return {

@@ -5,10 +5,7 @@ import { loop } from './loop.js';
 import { runaway } from './runaway.js';
 import { silence } from './silence.js';
 
-/**
- * Every rule that a journal alone can decide, in their order of precedence. The rules `crash`, `orphan` and `backlog` need
- * more than a journal and live with their evidence.
- */
+/** Every rule that a journal alone can decide, in their order of precedence: `crash`, `orphan` and `backlog` need more. */
 export const DETECTORS: readonly Detector[] = [errorCascade, silence, runaway, loop];
 
 /** Rules about facts that no journal shows: how a process ended, what waits, and what happened to others at the same time. */

@@ -9,7 +9,6 @@ import { countedReason } from './reasons.js';
 export const loop: Detector<CountedSubject> = { rule: 'loop', judge };
 
 interface Repetition {
-  /** How many calls repeat. */
   readonly calls: number;
   /** How many calls would be enough. */
   readonly limit: number;

@@ -14,11 +14,7 @@ export interface OrphanFacts {
   readonly clocksStart: number;
 }
 
-/**
- * A lease counts as expired only a whole lease after its end: until then its owner may still be ending the run by itself. After
- * a gap the owner has one lease duration to renew it, because it may have been stopped as well.
- * @param now epoch milliseconds
- */
+/** A lease counts as expired a whole lease after its end: its owner may be ending the run. After a gap it gets one more. */
 export function findOrphan(facts: OrphanFacts, now: number): Finding | null {
   const since = (instant: number, evidence: string): Finding => ({
     rule: 'orphan',
@@ -36,10 +32,7 @@ export function findOrphan(facts: OrphanFacts, now: number): Finding | null {
   return since(deadAt, `the service that ran the agent (${facts.owner}) has sent no sign of life for ${age}`);
 }
 
-/**
- * @returns when a lease that ends at `leaseUntil` expires for a process that knows of a gap until `clocksStart`, epoch
- * milliseconds
- */
+/** A process that knows of a gap until `clocksStart` gives each lease its whole length after that; epoch milliseconds. */
 export function leaseEnd(leaseUntil: number, leaseMs: number, clocksStart: number): number {
   return Math.max(leaseUntil, clocksStart + leaseMs);
 }

@@ -1,7 +1,4 @@
-/**
- * Why a rule was true, as one word without spaces in records, events and issues: `silent_for_15_minutes`. Such words are made
- * and read only here.
- */
+/** Why a rule was true, as one word in records, events and issues: `silent_for_15_minutes`. Made and read only here. */
 import { MINUTE, SECOND } from '../../../src/time.js';
 
 /** Ends of runs that need no number. */

@@ -23,7 +23,6 @@ export function tailFor({ cycle_repeats, cycle_max_period }: Thresholds): number
   return needed > LONGEST_TAIL ? USUAL_TAIL : Math.max(USUAL_TAIL, needed);
 }
 
-/** Equal calls in a row. */
 export interface CallRun {
   readonly input: number;
   /** Unknown while the call is in flight. */
@@ -34,7 +33,6 @@ export interface CallRun {
 }
 
 export class CallTail {
-  /** The tool of the latest call. */
   lastTool = '';
   /** When the latest result came, UTC epoch milliseconds. */
   lastSettledAt = 0;
@@ -66,11 +64,7 @@ export class CallTail {
     this.#remove(0, this.#numbers.length);
   }
 
-  /**
-   * A check without making a list, because most calls are new.
-   * @param longest the calls of the longest round that is a loop
-   * @returns false if the latest call with a result is no part of a loop
-   */
+  /** Makes no list, because most calls are new. @param longest the calls of the longest round that is a loop */
   mayRepeat(longest: number): boolean {
     let at = this.#numbers.length - WIDTH;
     while (at >= 0 && this.#at(at + COUNT) < 0) at -= WIDTH;
@@ -92,11 +86,7 @@ export class CallTail {
     return runs;
   }
 
-  /**
-   * @param input fingerprint of tool and input
-   * @param batch names the batch
-   * @returns the call's number for its result; zero for a call that its batch holds already: it counts once
-   */
+  /** @param input fingerprint of tool and input @returns the call's number; zero if its batch holds it already */
   request(input: number, batch: string, tool: string): number {
     if (batch !== this.#batch) {
       this.#batch = batch;
@@ -112,11 +102,7 @@ export class CallTail {
     return this.#lastNumber;
   }
 
-  /**
-   * @param number as returned by {@link CallTail.request}
-   * @param output fingerprint of the result
-   * @param time the result's instant, UTC epoch milliseconds
-   */
+  /** @param number of {@link CallTail.request} @param output fingerprint @param time UTC epoch milliseconds */
   settle(number: number, output: number, time: number): void {
     if (number === 0) return;
     const at = this.#waiting(number);

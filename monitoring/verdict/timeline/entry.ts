@@ -15,7 +15,6 @@ interface CommonEntry {
   /** UTC epoch milliseconds. */
   readonly time: number;
   readonly agent: string;
-  /** The call that started this sub-agent. */
   readonly parentCall: string | null;
   /** From here on; null if the line does not say. */
   readonly permissionMode: string | null;
@@ -96,10 +95,7 @@ const HEARTBEATS: ReadonlyMap<unknown, PlainEntry['kind']> = new Map([
 const NEUTRAL_OUTCOMES: ReadonlySet<unknown> = new Set(['rejected', 'cancelled', 'blocked']);
 const LONGEST_TIMEOUT_MS = DAY;
 
-/**
- * @param record a journal line of either shape
- * @returns the part that the judgement needs; null for a line without a usable time and for unknown events
- */
+/** @returns null for a line, of either shape, without a usable time, and for unknown events */
 export function toEntry(record: JournalRecord, polling?: PollingList): Entry | null {
   const event = eventOf(record);
   if (event === null) return null;

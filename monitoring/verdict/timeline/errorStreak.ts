@@ -16,11 +16,9 @@ interface Batch {
 }
 
 export interface ErrorStreak {
-  /** The batch that the latest request belongs to. */
   current: Batch | null;
   /** Earlier batches with calls that still have no result, and the latest of the complete ones. */
   earlier: Batch[];
-  /** Consecutive failing batches. */
   count: number;
   /** When each of them failed, the first {@link MOST_INSTANTS} of them. */
   failedAt: readonly number[];
@@ -82,7 +80,6 @@ function isLoneCall({ key }: Batch): boolean {
   return key.startsWith(LONE_CALL);
 }
 
-/** Only the latest of the complete earlier batches are kept. */
 function forgetComplete(streak: ErrorStreak): void {
   if (streak.earlier.length <= MOST_COMPLETE) return;
   const excess = streak.earlier.filter(({ open }) => open === 0).slice(0, -MOST_COMPLETE);

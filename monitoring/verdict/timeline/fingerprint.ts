@@ -24,11 +24,7 @@ export function fingerprint(text: string, after = 0): number {
   return (high & 0x1fffff) * HIGH_UNIT + (low >>> 0);
 }
 
-/**
- * @param after the fingerprint of the values before it
- * @returns a fingerprint; equal values give equal numbers, whatever the order of their keys. Each part is hashed directly,
- * because making JSON of them first takes twice as long as all the rest
- */
+/** @returns equal numbers for equal values, whatever the order of keys. Making JSON first takes twice as long as all the rest */
 export function fingerprintOfJson(value: unknown, after = 0, level = 0): number {
   if (typeof value === 'string') return quoted(value, after);
   if (value === null || typeof value !== 'object') return fingerprint(String(value), after);

@@ -24,7 +24,6 @@ import {
 /** Bound for journals that are nonsense; the oldest is forgotten first. */
 const MOST_CALLS = 256;
 
-/** Changes `state`. */
 export function foldEntry(state: TimelineState, entry: Entry): void {
   state.lines += 1;
   state.lastLine = entry.time;

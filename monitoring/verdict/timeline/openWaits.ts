@@ -1,15 +1,10 @@
-/** Closes waits and applies the consequences. */
 import type { AgentState, OpenWait, RunState } from './state.js';
 
-/** @returns whether only a person can end a wait of this kind */
 export function isHumanWait(kind: string): boolean {
   return kind === 'permission' || kind === 'user';
 }
 
-/**
- * @param call the call of an activity by the wait's agent; null if it has none
- * @returns whether that activity shows that a person has answered, although no line says so
- */
+/** @returns whether an activity of its agent, with that call, shows that a person has answered, although no line says so */
 export function isAnsweredBy(wait: OpenWait, call: string | null): boolean {
   return isHumanWait(wait.kind) && (wait.call === null || wait.call === call);
 }

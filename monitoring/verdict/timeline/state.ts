@@ -5,7 +5,6 @@ import { EndedCalls } from './endedCalls.js';
 import { MAIN_AGENT } from './entry.js';
 import { copyErrorStreak, type ErrorStreak, newErrorStreak } from './errorStreak.js';
 
-/** A call without a result. */
 export interface OpenCall {
   readonly id: string | null;
   readonly tool: string;
@@ -62,7 +61,6 @@ export interface RunState {
   begunAt: number;
   /** Whether there was a prompt; without one, work is owed from the first call. */
   prompted: boolean;
-  /** Whether a person prompted. */
   hasPerson: boolean;
   /** The mode that decides when the program asks a person for permission; null if no line says. */
   permissionMode: string | null;
@@ -88,7 +86,6 @@ export interface RunState {
 }
 
 export interface TimelineState {
-  /** Readable lines. */
   lines: number;
   lastLine: number;
   toolCount: number;

@@ -43,7 +43,6 @@ export class Timeline {
   #presumed = NONE;
   /** The latest instant that was requested: nothing up to it counts as future any more, even if the clock is set back. */
   #horizon = Number.NEGATIVE_INFINITY;
-  /** The time of the latest entry in `settled`. */
   #settledUntil = Number.NEGATIVE_INFINITY;
   /** The earliest future entry for which there was no room. */
   #forgottenFrom = Number.POSITIVE_INFINITY;
@@ -60,10 +59,7 @@ export class Timeline {
     return this.#cameTooLate;
   }
 
-  /**
-   * Takes entries in the order of the file.
-   * @param now lines more than {@link CLOCK_SKEW_MS} after it are held back
-   */
+  /** @param entries in the order of the file; those more than {@link CLOCK_SKEW_MS} after `now` are held back */
   add(entries: readonly Entry[], now: number): void {
     this.#horizon = Math.max(this.#horizon, now + CLOCK_SKEW_MS);
     const recent = [...this.#recent];
@@ -116,7 +112,6 @@ export class Timeline {
     return Number.isFinite(next) ? next - CLOCK_SKEW_MS : null;
   }
 
-  /** @returns the latest instant of any line; null if there is none */
   lastInstant(): number | null {
     const last = [this.#presumed, this.#heldBack, this.#recent].find((entries) => entries.length > 0)?.at(-1);
     const time = last?.time ?? this.#settledUntil;

@@ -28,6 +28,9 @@ const BY_BEGINNING: readonly (readonly [RegExp, Outcome])[] = [
   [/^(?:<tool_use_error>)?(?:Error: )?PreToolUse:[^\s]+ hook (?:blocking )?error/, 'blocked'],
 ];
 
+/** The harness's sentence for the model, in versions without a field for it. */
+const FEEDBACK = /^The user doesn't want to (?:proceed|take this action)[^\n]*the user said:\n([\s\S]+)/;
+
 /** States of a task that works on, as `TaskOutput` and the harness give them; `none`: nothing is said. */
 const AT_WORK: ReadonlySet<string> = new Set(['none', 'pending', 'running', 'in_progress', 'paused']);
 const TASK_STATE = /<status>([^<]{1,40})<\/status>/;
@@ -64,6 +67,13 @@ export function resultOf(block: Fields, outcome: Outcome): Extract<JournalEvent,
     outcome,
     tool_output_preview: contentText(block.content),
   };
+}
+
+/** @returns what a person said who refused the call; nothing for any other */
+export function feedbackOn(record: JournalRecord, result: Fields): { readonly said?: string } {
+  if (result.is_error !== true) return {};
+  const said = textAt(record, 'userFeedback') ?? FEEDBACK.exec(contentText(result.content))?.[1] ?? '';
+  return said.trim() === '' ? {} : { said: said.trim() };
 }
 
 export function outcomeOf(result: Fields, record: JournalRecord): Outcome {

@@ -12,9 +12,10 @@ import { isoTime } from '../../time.js';
 import { type Draft, type Format, type Hints, type Say, sayerAt } from '../draft/draft.js';
 import { asFields, contentText, type Fields, fieldsAt, listAt, numberAt, textAt } from '../draft/fields.js';
 import type { Trimmer } from '../draft/trimmer.js';
-import { callOf, endedTasks, outcomeOf, resultOf, subAgentHints } from './calls.js';
+import { callOf, endedTasks, feedbackOn, outcomeOf, resultOf, subAgentHints } from './calls.js';
 import { askedOf, doneOf, type Trim } from './deeds.js';
 import { originOf, PERSONS, placeOf, promptDrafts, spokenText, TYPED_COMMAND } from './prompts.js';
+import { queueDrafts } from './queue.js';
 import { usageOf } from './usage.js';
 import { ClaudeWeaver } from './weaver.js';
 
@@ -28,13 +29,23 @@ export const claudeFormat: Format = {
   name: 'claude',
   sessionId: (record) => textAt(record, 'sessionId'),
   directory: (record) => textAt(record, 'cwd'),
-  drafts: (record, trimmer) => recordDrafts(record, trimmer, speakerOf(record)),
+  drafts: (record, trimmer) => placed(recordDrafts(record, trimmer, speakerOf(record)), record),
   agentOf(records) {
     const first = records.find(({ type }) => type === 'user' || type === 'assistant');
     return first?.isSidechain === true ? textAt(first, 'agentId') : null;
   },
-  newWeaver: (mainAgent, parents) => new ClaudeWeaver(mainAgent, parents),
+  newWeaver: (mainAgent, parents, isStory) => new ClaudeWeaver(mainAgent, parents, isStory),
 };
+
+/** Records of sub-agents have their own chains. */
+function placed(drafts: Draft[], record: JournalRecord): Draft[] {
+  const [first] = drafts;
+  const uuid = textAt(record, 'uuid');
+  if (first === undefined || uuid === null || record.isSidechain === true) return drafts;
+  const message = record.type === 'assistant' ? (textAt(fieldsAt(record, 'message'), 'id') ?? uuid) : null;
+  drafts[0] = { ...first, place: { uuid, parentUuid: textAt(record, 'parentUuid'), message } };
+  return drafts;
+}
 
 function recordDrafts(record: JournalRecord, trimmer: Trimmer, speaker: Speaker): Draft[] {
   const time = instantOf(record.timestamp) ?? untimed(record);
@@ -56,7 +67,7 @@ function recordDrafts(record: JournalRecord, trimmer: Trimmer, speaker: Speaker)
     case 'permission-mode':
       return [say({ event: 'heartbeat', source: 'record', ...modeOf(record) })];
     case 'queue-operation':
-      return [say({ event: 'heartbeat', source: 'queue' }, endedTasks(record))];
+      return queueDrafts(record, say);
     default:
       return [say({ event: 'heartbeat', source: 'record' })];
   }
@@ -146,7 +157,7 @@ function userDrafts(record: JournalRecord, say: Say, trim: Trim): Draft[] {
   const done = results.length === 1 ? doneOf(record.toolUseResult, trim, results[0]?.content) : {};
   return results.flatMap((block) => {
     if (textAt(block, 'tool_use_id') === null) return [];
-    const result = resultOf(block, outcomeOf(block, record));
+    const result = { ...resultOf(block, outcomeOf(block, record)), ...feedbackOn(record, block) };
     const duration = numberAt(fieldsAt(record, 'toolUseResult'), 'durationMs');
     const hints = { ...subAgentHints(record), done };
     return [say({ ...result, ...(duration !== null && { duration_ms: duration }) }, hints)];

@@ -10,7 +10,7 @@ import { endedTasks } from './calls.js';
 
 const INTERRUPTION = '[Request interrupted by user';
 /** The words of other sessions, agents and programs, in the tags of the harness. */
-const FOREIGN_WORDS =
+export const FOREIGN_WORDS =
   /^<(?:task-notification|teammate-message|cross-session-message|agent-message|channel|slack-ping|coordinator-relay)[\s>]/;
 /** Origins of a person's words; null for an older version, which says nothing. */
 export const PERSONS: ReadonlySet<string | null> = new Set(['human', 'user', null]);

@@ -6,6 +6,7 @@ import { UNSTATED_MODE } from '../../journal/agentVocabulary.js';
 import type { JournalEvent, ObservedEvent } from '../../journal/schema.js';
 import type { DatedEvent, Draft, Hints, Weaver } from '../draft/draft.js';
 import { TurnWeaver } from '../draft/turnWeaver.js';
+import { Branches } from './branches.js';
 import { Deeds } from './deeds.js';
 import { Openings } from './openings.js';
 import { SideAgents } from './sideAgents.js';
@@ -32,11 +33,13 @@ export class ClaudeWeaver implements Weaver {
   /** Whether this version records the permission mode. */
   #recordsMode = false;
   #openings = new Openings();
-  /** Nothing of the main agent's turn came after its last message. */
+  /** Nothing of the main agent's turn came after it. */
   #spokeLast = false;
+  readonly #branches: Branches | null;
 
-  constructor(mainAgent: string | null, parents: ReadonlyMap<string, string>) {
+  constructor(mainAgent: string | null, parents: ReadonlyMap<string, string>, isStory = false) {
     this.#mainAgent = mainAgent;
+    this.#branches = isStory ? new Branches() : null;
     this.#sides = new SideAgents(parents);
   }
 
@@ -44,7 +47,8 @@ export class ClaudeWeaver implements Weaver {
     const { time, hints } = draft;
     const named = this.#sides.agentOf(draft.event.agent_id ?? null, hints);
     const agent = named === this.#mainAgent ? MAIN : (named ?? MAIN);
-    const before = this.#outsideTurn(this.#recovered(draft, agent));
+    const rewound = this.#branches === null || agent !== MAIN ? NOTHING : this.#rewound(draft, this.#branches);
+    const before = [...rewound, ...this.#outsideTurn(this.#recovered(draft, agent))];
     const lines = agent === MAIN ? this.#mainLines(draft) : this.#outsideTurn(this.#sideLines(draft, agent));
     this.#latest = time;
     const ended = this.#endedSides(draft, agent);
@@ -73,6 +77,19 @@ export class ClaudeWeaver implements Weaver {
     copy.#openings = this.#openings.copy();
     copy.#spokeLast = this.#spokeLast;
     return copy;
+  }
+
+  /** Only between two turns a conversation is taken back. */
+  #rewound({ time, event, place, hints }: Draft, branches: Branches): DatedEvent[] {
+    if (place === undefined) return NOTHING;
+    const isPersons = event.event === 'user_prompt' && event.origin === 'human' && hints.joinsTurn !== true;
+    const isBetween = (isPersons || place.message !== null) && this.#turns.mayBeOver;
+    const rewind = isBetween ? branches.rewindBefore(place) : null;
+    branches.see(place);
+    if (rewind === null) return NOTHING;
+    const lines = this.#turns.other({ time, event: { event: 'rewound', prompts: rewind.prompts } });
+    const { askedAgain } = rewind;
+    return askedAgain === null ? lines : [...lines, ...this.#turns.prompt({ time, event: askedAgain })];
   }
 
   /** Sub-agents that a person stops, or that end with their program, leave no other mark. */
@@ -138,6 +155,7 @@ export class ClaudeWeaver implements Weaver {
   #prompt(time: number, event: JournalEvent, { joinsTurn, expansion }: Hints): DatedEvent[] {
     this.#openings.opened();
     this.#spokeLast = false;
+    if (joinsTurn !== true && event.event === 'user_prompt') this.#branches?.begins(event);
     const prompt = { time, event: this.#withMode(event) };
     if (joinsTurn === true || (expansion === true && this.#turns.hasOpenCalls))
       return this.#turns.prompt(prompt, 'joins');

@@ -74,6 +74,16 @@ export interface Draft {
   /** Trimmed as its reader wants it. */
   readonly event: JournalEvent;
   readonly hints: Hints;
+  /** Of the record, with its first draft; only if its weaver needs it. */
+  readonly place?: RecordPlace;
+}
+
+/** A record's place in a conversation that may have branches. */
+export interface RecordPlace {
+  readonly uuid: string;
+  readonly parentUuid: string | null;
+  /** The id of the agent's message that it is part of; null if it is of none. */
+  readonly message: string | null;
 }
 
 /** Makes the drafts of one record. */
@@ -116,6 +126,7 @@ export interface Format {
    * @param mainAgent for a sub-agent's transcript that is judged by itself: this agent is the main one
    * @param parents the calls that started sub-agents, by agent, if a file next to the transcript names them. They may be added
    *   to as long as no draft of the agent was woven
+   * @param isStory the drafts come in the order of their file: what a person took back is said
    */
-  newWeaver(mainAgent: string | null, parents: ReadonlyMap<string, string>): Weaver;
+  newWeaver(mainAgent: string | null, parents: ReadonlyMap<string, string>, isStory?: boolean): Weaver;
 }

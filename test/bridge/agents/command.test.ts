@@ -662,7 +662,9 @@ describeWhereInstalled('the real gemini', GEMINI, () => {
       return { kind: 'hang' };
     });
     afterThisTest(() => peer.stop());
-    const { end, journal } = await run(geminiOptions, { environment: geminiEnvironment(peer.url, testFolder()) }, stop);
+    // With the process that it starts of itself, as in production.
+    const environment = { ...geminiEnvironment(peer.url, testFolder()), GEMINI_CLI_NO_RELAUNCH: '' };
+    const { end, journal } = await run(geminiOptions, { environment }, stop);
     expect(end).toEqual({ kind: 'stopped' });
     expect(journal.at(-1)).toMatchObject({ event: 'post_tool_use', outcome: 'ok' });
   });

@@ -22,6 +22,7 @@ import { LogFile } from '../../../src/log/logDestinations.js';
 import { openToOthers, testFolder } from '../../harness/folder.js';
 import { hook, payload } from '../hook/hookScene.js';
 import { type Said, watchkeeper } from './program.js';
+import { WorkScene } from './work/scene.js';
 
 const NOBODY = 65_534;
 const asRoot = process.getuid?.() === 0 ? test : test.skip;
@@ -34,12 +35,12 @@ const COMMANDS = [
   ['work', 'list'],
 ];
 
-interface Place {
+interface Place<Answer = Said> {
   readonly home: string;
   readonly work: string;
   readonly id: string;
   readonly session: string;
-  say(...args: string[]): Said;
+  say(...args: string[]): Answer;
 }
 
 function recorded(): Place {
@@ -51,13 +52,22 @@ function recorded(): Place {
   return { home, work, id, session, say };
 }
 
+/** The same without a process for each command. */
+async function recordedHere(): Promise<Place<Promise<Said>>> {
+  const scene = new WorkScene();
+  mkdirSync(join(scene.directory, '.git'));
+  const say = (name: string, ...args: string[]) => scene.say(name === 'track' ? 'track' : 'work', args);
+  const { session_id: id, folder: session } = JSON.parse((await say('track', 'init', 'Mine', '--json')).out);
+  return { home: scene.home, work: scene.directory, id, session, say };
+}
+
 /** The path of what is wrong, and what to do, are in the message. */
 function named(path: string): RegExp {
   const literal = path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   return new RegExp(`${literal} .*can be written by other users \\(mode 0\\d+\\).*run: (chmod go-w '${literal}')`);
 }
 
-async function faultsOf({ home }: Place): Promise<string[]> {
+async function faultsOf({ home }: Pick<Place, 'home'>): Promise<string[]> {
   const process = readProcessIdentity('host');
   const checks = await checkMemory({ directory: '/', process, variables: { WATCHKEEPER_HOME: home } }, false);
   return checks.flatMap(({ verdict, found, remedy }) => (verdict === 'fault' ? [`${found}; ${remedy}`] : []));
@@ -66,7 +76,7 @@ async function faultsOf({ home }: Place): Promise<string[]> {
 describe('what other users may write', () => {
   const ALL = COMMANDS.map((command) => command.join(' '));
   const ONE = ['track status', 'track resume', 'work list'];
-  test.each<[string, number, readonly string[], (place: Place) => string]>([
+  test.each<[string, number, readonly string[], (place: Pick<Place, 'home' | 'session'>) => string]>([
     ['the home', 0o777, ALL, ({ home }) => home],
     ['the home, by a group', 0o770, ALL, ({ home }) => home],
     ['the home, which is for temporary files', 0o1777, ALL, ({ home }) => home],
@@ -83,13 +93,15 @@ describe('what other users may write', () => {
       ['track status', 'track init another --concurrent'],
       ({ home }) => join(home, 'workspaces'),
     ],
-  ])('is not used until nobody else may: %s', async (_, mode, commands, pathOf) => {
-    const place = recorded();
+  ])('is not used until nobody else may: %s', async (what, mode, commands, pathOf) => {
+    // By the program once; the others by its commands alone.
+    const place = what === 'the home' ? recorded() : await recordedHere();
+    const say = async (command: string) => place.say(...(command.split(' ') as [string]));
     const path = pathOf(place);
-    const before = place.say('work', 'list', '--all').out;
+    const before = (await say('work list --all')).out;
     chmodSync(path, mode);
     for (const command of commands) {
-      const said = place.say(...command.split(' '));
+      const said = await say(command);
       expect([command, said]).toEqual([
         command,
         { code: 3, out: expect.anything(), err: expect.stringMatching(named(path)) },
@@ -97,9 +109,9 @@ describe('what other users may write', () => {
       expect(said.out).not.toContain('Mine');
     }
     expect(await faultsOf(place)).toContainEqual(expect.stringMatching(named(path)));
-    const [, repair = 'false'] = named(path).exec(place.say(...(commands[0] ?? '').split(' ')).err) ?? [];
+    const [, repair = 'false'] = named(path).exec((await say(commands[0] ?? '')).err) ?? [];
     execFileSync('sh', ['-c', repair]);
-    expect(place.say('work', 'list', '--all')).toEqual({ code: 0, out: before, err: '' });
+    expect(await say('work list --all')).toEqual({ code: 0, out: before, err: '' });
     expect(await faultsOf(place)).toEqual([]);
   });
 

@@ -2,24 +2,27 @@
  * Names, paths, titles and words of others in every place that takes one, and all that is printed of them: no line is forged, and
  * nothing is there that a terminal or a model would obey.
  */
-// covers: bridge/command/print.ts
+// covers: bridge/command/command.ts
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { sayEach } from '../../../bridge/command/command.js';
+import { visible } from '../../../src/log/visibleText.js';
 import { isoTime } from '../../../src/time.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../../e2e/testScene.js';
 import { testFolder } from '../../harness/folder.js';
 import { hook, payload } from '../hook/hookScene.js';
 import { expectHarmless, HOSTILE, LONG, WITH_NUL } from './hostileNames.js';
 import { type Said, watchkeeper } from './program.js';
+import { WorkScene } from './work/scene.js';
 
 interface Place {
   readonly home: string;
   readonly work: string;
   readonly session: string;
   readonly id: string;
-  say(...args: string[]): Said;
+  say(...args: string[]): Promise<Said>;
 }
 
 const AGENT = { host: HOSTILE, boot_id: 'another', pid: 1, pid_start: '1', pid_namespace: '' };
@@ -57,7 +60,7 @@ function linesOfOthers(id: string): object[] {
   }));
 }
 
-function hostile(): Place {
+async function hostile(): Promise<Place> {
   const folder = testFolder();
   const [home, work] = [join(folder, HOSTILE.replaceAll('/', ''), 'home'), join(folder, 'work', HOSTILE)];
   mkdirSync(work, { recursive: true });
@@ -66,11 +69,23 @@ function hostile(): Place {
   writeFileSync(join(work, HOSTILE), 'x');
   git('add', '.');
   git('-c', 'user.name=x', '-c', 'user.email=x', 'commit', '--quiet', '-m', HOSTILE);
-  const env = { WATCHKEEPER_HOME: home, HOME: folder, XDG_CONFIG_HOME: folder };
-  const say = (...args: string[]) => watchkeeper(work, args, env);
-  const made = say('track', 'init', HOSTILE, '--step', HOSTILE, '--step', 'b', '--name', HOSTILE, '--json');
+  const variables = { WATCHKEEPER_HOME: home, HOME: folder };
+  const scene = new WorkScene();
+  const say = async (...args: string[]) => {
+    const [name, ...more] = args;
+    if (name !== 'track' && name !== 'work') return watchkeeper(work, args, { ...variables, XDG_CONFIG_HOME: folder });
+    return asPrinted(await scene.say(name, more, { where: work, variables }));
+  };
+  const made = await say('track', 'init', HOSTILE, '--step', HOSTILE, '--step', 'b', '--name', HOSTILE, '--json');
   const { session_id: id, folder: session } = JSON.parse(made.out);
   return { home, work, session, id, say };
+}
+
+/** As the program prints it: the words of session memory need no process each, the other commands are real ones. */
+function asPrinted({ code, out, err }: Said): Said {
+  const said: string[] = [];
+  if (err !== '') sayEach({ stderr: (text) => said.push(visible(text)) }, [`watchkeeper: ${err.trimEnd()}`]);
+  return { code, out: visible(out), err: said.join('') };
 }
 
 function expectAllHarmless(words: readonly string[], { out, err, code }: Said, isJson = false): void {
@@ -83,11 +98,11 @@ function expectAllHarmless(words: readonly string[], { out, err, code }: Said, i
 
 describe('names of others', () => {
   let place: Place;
-  beforeAll(() => {
-    place = hostile();
+  beforeAll(async () => {
+    place = await hostile();
   });
 
-  test('are harmless in what a command says of its own work', () => {
+  test('are harmless in what a command says of its own work', async () => {
     const { say, id } = place;
     for (const words of [
       ['track', 'step', '1', '--start', '--file', HOSTILE],
@@ -147,7 +162,7 @@ describe('names of others', () => {
       ['help', HOSTILE],
       [HOSTILE],
     ])
-      expectAllHarmless(words, say(...words));
+      expectAllHarmless(words, await say(...words));
   });
 
   test('are harmless in a critical event that somebody else has written', () => {
@@ -174,16 +189,16 @@ describe('names of others', () => {
 
   test('are harmless in what is shown of a session, for people, for programs, and in its files', async () => {
     const { say, id, session, home, work } = place;
-    const { refused } = JSON.parse(say('work', 'show', id, '--json').out).log;
+    const { refused } = JSON.parse((await say('work', 'show', id, '--json')).out).log;
     appendFileSync(
       join(session, 'worklog.jsonl'),
       linesOfOthers(id)
         .map((line) => `${JSON.stringify(line)}\n`)
         .join(''),
     );
-    say('track', 'scan');
+    await say('track', 'scan');
     // Every line that names something counts.
-    expect(JSON.parse(say('work', 'show', id, '--json').out).log).toMatchObject({ unreadable: 0, refused });
+    expect(JSON.parse((await say('work', 'show', id, '--json')).out).log).toMatchObject({ unreadable: 0, refused });
     writeFileSync(join(work, `${HOSTILE}3`), 'x');
     const shown = [
       ...['status', 'resume', 'crash-detect', 'sync', 'scan', 'done'].map((word) => ['track', word, '--session', id]),
@@ -206,10 +221,10 @@ describe('names of others', () => {
       ['plugin', 'status'],
     ];
     for (const words of shown) {
-      expectAllHarmless(words, say(...words));
-      expectAllHarmless(words, say(...words, '--json'), true);
+      expectAllHarmless(words, await say(...words));
+      expectAllHarmless(words, await say(...words, '--json'), true);
     }
-    expect(say('track', 'status', '--session', id).out).toContain('\\nFORGED');
+    expect((await say('track', 'status', '--session', id)).out).toContain('\\nFORGED');
     const text = readFileSync(join(session, 'session.md'), 'utf8');
     expectHarmless('session.md', text);
     // As YAML has it: a program reads the same name.
@@ -221,7 +236,10 @@ describe('names of others', () => {
       ['SessionStart', { source: 'compact', session_id: HOSTILE }],
       [HOSTILE, {}],
     ] as const) {
-      const { out, said, code } = await hook({ home, work }, payload({ home, work }, event, more), { HOME: home });
+      const { out, said, code } = await hook({ home, work }, payload({ home, work }, event, more), {
+        HOME: home,
+        WATCHKEEPER_HOST: 'host',
+      });
       expect([event, code]).toEqual([event, 0]);
       expectHarmless(`${event}: standard error`, said);
       const { hookSpecificOutput, systemMessage } = out === '' ? ({} as Record<string, never>) : JSON.parse(out);
@@ -237,7 +255,7 @@ describe('names of others', () => {
       ['work', 'reopen', id],
       ['work', 'purge', id, '--yes'],
     ])
-      expectAllHarmless(words, say(...words));
+      expectAllHarmless(words, await say(...words));
   });
 });
 

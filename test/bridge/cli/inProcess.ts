@@ -1,4 +1,4 @@
-/** A command without a process of its own, for tests that call it hundreds of times. It gets no settings. */
+/** A command without a process of its own, for tests that call it hundreds of times. */
 
 import { Readable } from 'node:stream';
 import type { Command, CommandContext } from '../../../bridge/command/command.js';
@@ -17,14 +17,17 @@ export interface Caller {
   /** Standard input. */
   readonly piped?: string;
   readonly runProgram?: CommandContext['runProgram'];
+  /** Without it, the command gets no settings. */
+  readonly readSettings?: CommandContext['readSettings'];
 }
 
+const noSettings = () => Promise.reject(new Error('this command needs no settings'));
 const noProgram = () => Promise.reject(new Error('this command runs no program'));
 
 export async function runCommand(
   command: Command,
   args: readonly string[],
-  { surroundings = SOMEWHERE, piped, detached, heard, runProgram = noProgram }: Caller = {},
+  { surroundings = SOMEWHERE, piped, detached, heard, runProgram = noProgram, readSettings = noSettings }: Caller = {},
 ): Promise<Said> {
   let out = '';
   let err = '';
@@ -38,7 +41,7 @@ export async function runCommand(
         err += text;
       },
     },
-    readSettings: () => Promise.reject(new Error('this command needs no settings')),
+    readSettings,
     surroundings,
     openInput: () => null,
     input: piped === undefined ? process.stdin : Readable.from([Buffer.from(piped)]),

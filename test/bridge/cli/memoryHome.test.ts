@@ -110,30 +110,29 @@ describe('a home that cannot be used', () => {
     const folder = testFolder();
     openToOthers(folder);
     const home = join(folder, 'home');
-    const say = (...args: string[]) => unprivileged(folder, args, home);
+    const say = (...commands: string[][]) => unprivileged(folder, commands, home);
     mkdirSync(home);
     for (const path of [folder, home]) chownSync(path, NOBODY, NOBODY);
     chmodSync(home, 0o500);
-    const denied = { code: 3, err: expect.stringMatching(/EACCES.*make it yours, or set WATCHKEEPER_HOME/) };
-    expect(say('track', 'init', 'T')).toMatchObject(denied);
-    expect(say('track', 'note', '--workspace', 'N')).toMatchObject(denied);
-    chmodSync(home, 0);
-    for (const command of COMMANDS) expect(say(...command)).toMatchObject(denied);
-    chmodSync(home, 0o700);
-    const { folder: session } = JSON.parse(say('track', 'init', 'T', '--json').out);
-    chmodSync(join(session, 'worklog.jsonl'), 0o400);
-    expect(say('track', 'status')).toMatchObject({ code: 0, out: expect.stringContaining('T\n'), err: '' });
-    expect(say('track', 'note', 'x')).toMatchObject({
+    const denied = expect.objectContaining({
       code: 3,
-      err: expect.stringMatching(/worklog\.jsonl: EACCES.*make it readable and writable/),
+      err: expect.stringMatching(/EACCES.*make it yours, or set WATCHKEEPER_HOME/),
     });
+    expect(say(['track', 'init', 'T'], ['track', 'note', '--workspace', 'N'])).toEqual([denied, denied]);
+    chmodSync(home, 0);
+    expect(say(...COMMANDS)).toEqual(COMMANDS.map(() => denied));
+    chmodSync(home, 0o700);
+    const { folder: session } = JSON.parse(say(['track', 'init', 'T', '--json'])[0]?.out ?? '');
+    chmodSync(join(session, 'worklog.jsonl'), 0o400);
+    expect(say(['track', 'status'], ['track', 'note', 'x'])).toEqual([
+      expect.objectContaining({ code: 0, out: expect.stringContaining('T\n'), err: '' }),
+      expect.objectContaining({
+        code: 3,
+        err: expect.stringMatching(/worklog\.jsonl: EACCES.*make it readable and writable/),
+      }),
+    ]);
     chmodSync(join(home, 'sessions'), 0);
-    for (const command of [
-      ['work', 'list'],
-      ['work', 'show', 'x'],
-      ['track', 'status'],
-    ])
-      expect(say(...command)).toMatchObject(denied);
+    expect(say(['work', 'list'], ['work', 'show', 'x'], ['track', 'status'])).toEqual([denied, denied, denied]);
   });
 });
 
@@ -231,18 +230,11 @@ describe('a disk that takes no more', () => {
   });
 });
 
-/** Runs as a user who owns nothing else. */
-function unprivileged(folder: string, args: readonly string[], home: string): Said {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [compiledProgram('test/bridge/cli/nobodyMain'), ...args],
-    {
-      cwd: folder,
-      env: { PATH: process.env.PATH, WATCHKEEPER_HOME: home },
-      encoding: 'utf8',
-    },
-  );
-  return { code: status, out: stdout, err: stderr };
+/** Runs commands as a user who owns nothing else. */
+function unprivileged(folder: string, commands: readonly string[][], home: string): Said[] {
+  const words = [compiledProgram('test/bridge/cli/nobodyMain'), JSON.stringify(commands)];
+  const env = { PATH: process.env.PATH, WATCHKEEPER_HOME: home };
+  return JSON.parse(execFileSync(process.execPath, words, { cwd: folder, env, encoding: 'utf8' }));
 }
 
 /** @returns the bytes that {@link limited} lets a file have: shells count in blocks of 512 or 1024 */

@@ -8,6 +8,7 @@ import type { CheckResult } from '../../../bridge/doctor/checkResult.js';
 import { packageRoot } from '../../../src/host/program.js';
 import { testFolder } from '../../harness/folder.js';
 import { describeWhereInstalled } from '../../harness/installed.js';
+import { pathWith } from '../../harness/searchPath.js';
 import { AnthropicPeer } from '../../peers/anthropic/anthropicPeer.js';
 import { claudeEnvironment } from '../../peers/anthropic/environment.js';
 import { say } from '../../peers/modelBlocks.js';
@@ -47,7 +48,7 @@ async function lookAt({ agent, root = ROOT, environment = {}, quick = false }: G
   );
   const args = [join(root, 'dist/bridge/cli/main.js'), 'doctor', '--json', ...(quick ? ['--quick'] : [])];
   const env = {
-    PATH: process.env.PATH ?? '',
+    PATH: pathWith('git', 'sh'),
     HOME: folder,
     AGENT_ENV: Object.keys(environment).join(' '),
     ...environment,
@@ -313,7 +314,7 @@ test(
     const bin = testFolder();
     writeFileSync(join(bin, 'gemini'), '#!/bin/sh\n');
     chmodSync(join(bin, 'gemini'), 0o755);
-    const environment = { PATH: `${bin}:${process.env.PATH}` };
+    const environment = { PATH: `${bin}:${pathWith('git', 'sh')}` };
     const without = await lookAt({ ...recipe('gemini'), environment });
     expect(without.check).toMatchObject({
       verdict: 'fault',
@@ -329,11 +330,10 @@ describeWhereInstalled('the recipe for codex', CODEX, () => {
   test(
     'has a check for its login',
     async () => {
-      const environment = { CODEX_HOME: testFolder() };
+      const environment = { PATH: process.env.PATH ?? '', CODEX_HOME: testFolder() };
       const loggedOut = await lookAt({ ...recipe('codex'), environment });
       expect(loggedOut.check).toMatchObject({ verdict: 'fault', found: expect.stringContaining('Not logged in') });
-      const env = { PATH: process.env.PATH, ...environment };
-      execFileSync('codex', ['login', '--with-api-key'], { env, input: SECRET, stdio: 'pipe' });
+      execFileSync('codex', ['login', '--with-api-key'], { env: environment, input: SECRET, stdio: 'pipe' });
       expect((await lookAt({ ...recipe('codex'), environment })).check).toMatchObject({ verdict: 'ok' });
     },
     TIMEOUT_MS,

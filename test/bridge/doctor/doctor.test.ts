@@ -3,15 +3,25 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { checkAgentOptions } from '../../../bridge/agents/options.js';
+import { command as doctor } from '../../../bridge/cli/doctor.js';
+import { programRunner } from '../../../bridge/command/runProgram.js';
 import type { CheckResult } from '../../../bridge/doctor/checkResult.js';
+import { SURROUNDING_VARIABLES } from '../../../memory/sessions/surroundings.js';
+import { readSettings } from '../../../src/config/readSettings.js';
+import { readProcessIdentity } from '../../../src/host/identity.js';
+import { systemClock } from '../../../src/time.js';
 import type { BridgeScene } from '../../e2e/bridgeScene.js';
 import { RedisServer } from '../../e2e/redisServer.js';
 import { REPOSITORY } from '../../e2e/sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../../e2e/testScene.js';
 import { testFolder } from '../../harness/folder.js';
 import { afterThisTest } from '../../harness/scope.js';
+import { pathWith } from '../../harness/searchPath.js';
+import { runCommand } from '../cli/inProcess.js';
 import { killLeftovers, newRunId, startMarked } from '../runs/processes.js';
 
 // covers: bridge/cli/doctor.ts
@@ -23,6 +33,8 @@ const PERSON = 1;
 const WRONG_TOKEN = '4711:wrong-token-of-somebody';
 const NO_TELEGRAM = { TELEGRAM_BOT_TOKEN: '' };
 const NO_GITHUB = { GITHUB_TOKEN: '' };
+/** A doctor that finds no agent has none to ask for its plugins. The healthy bridge's finds those of this machine. */
+const noAgents = () => ({ PATH: pathWith('git', 'redis-server', 'sh') });
 
 interface Diagnosis {
   readonly code: number | null | undefined;
@@ -358,7 +370,7 @@ describeScenes('the doctor', () => {
         ['doctor', '--json'],
       ]) {
         const poller = await revoked.until('the word of the bridge', async () => {
-          const { checks } = await diagnose(revoked, args);
+          const { checks } = await diagnose(revoked, args, noAgents());
           return checks.find(({ name, verdict }) => name === 'telegram poller' && verdict === 'fault');
         });
         expect(poller.found).toMatch(/Telegram refuses the bot token of our bridge \(process \d+ on .*\)/);
@@ -369,12 +381,24 @@ describeScenes('the doctor', () => {
     SCENE_TIMEOUT_MS,
   );
 
+  // Before the faults: the bridge says for a while that another program fetched its messages.
+  test(
+    'a person reads one line per check, and what to do below each complaint',
+    async () => {
+      const { stdout } = await scene.run(['doctor', '--quick'], { WATCHKEEPER_CONFIG: config(scene, { senders: [] }) });
+      expect(stdout).toMatch(/^ok {7}redis: redis \d/m);
+      expect(stdout).toMatch(/^FAULT {4}allow-list of yard: .+nobody is allowed\n {9}→ add `senders`/m);
+      expect(stdout).toMatch(/\n1 fault, 0 warnings\n$/);
+    },
+    SCENE_TIMEOUT_MS,
+  );
+
   describe('a prepared fault', () => {
     // rule: the-doctor-names-each-fault
     test.each(FAULTS)(
       '$fault is found and named, with what to do',
       async ({ shows, verdict, found, remedy, prepare }) => {
-        const diagnosis = await diagnose(scene, ['doctor', '--json'], await prepare(scene));
+        const diagnosis = await diagnoseHere(scene, { ...noAgents(), ...(await prepare(scene)) });
         const check = diagnosis.checks.find(({ name }) => name === shows);
         expect(check).toEqual({
           name: shows,
@@ -404,7 +428,7 @@ describeScenes('the doctor', () => {
         ['doctor', '--json'],
         ['doctor', '--quick', '--json'],
       ]) {
-        const { code, checks, said } = await diagnose(scene, args, environment);
+        const { code, checks, said } = await diagnose(scene, args, { ...noAgents(), ...environment });
         expect(code).toBe(3);
         expect(checks.find(({ name }) => name === 'redis')).toMatchObject({
           verdict: 'fault',
@@ -469,17 +493,6 @@ describeScenes('the doctor', () => {
     },
     SCENE_TIMEOUT_MS,
   );
-
-  test(
-    'a person reads one line per check, and what to do below each complaint',
-    async () => {
-      const { stdout } = await scene.run(['doctor', '--quick'], { WATCHKEEPER_CONFIG: config(scene, { senders: [] }) });
-      expect(stdout).toMatch(/^ok {7}redis: redis \d/m);
-      expect(stdout).toMatch(/^FAULT {4}allow-list of yard: .+nobody is allowed\n {9}→ add `senders`/m);
-      expect(stdout).toMatch(/\n1 fault, 0 warnings\n$/);
-    },
-    SCENE_TIMEOUT_MS,
-  );
 });
 
 async function diagnose(
@@ -494,6 +507,19 @@ async function diagnose(
   } catch {
     throw new Error(`no diagnosis: ${stdout}${stderr}`);
   }
+}
+
+/** Without a process of its own: this looks at one fault after the other. */
+async function diagnoseHere(scene: BridgeScene, further: Readonly<Record<string, string>>): Promise<Diagnosis> {
+  const environment = scene.variables(further);
+  const variables = Object.fromEntries(SURROUNDING_VARIABLES.map((name) => [name, environment[name]]));
+  const { code, out, err } = await runCommand(doctor, ['--json'], {
+    readSettings: () =>
+      readSettings({ environment, workingDirectory: scene.folder, checkAgent: checkAgentOptions, onSecret: () => {} }),
+    surroundings: { directory: scene.folder, process: readProcessIdentity(hostname()), variables },
+    runProgram: programRunner(environment, systemClock),
+  });
+  return { code, tookMs: undefined, ...JSON.parse(out), said: out + err };
 }
 
 async function redisWith(scene: BridgeScene, name: string, settings: readonly string[]) {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { AgentEvent } from '../../../bridge/agents/program/contract.js';
 import { createScriptedAgent } from '../../../bridge/agents/scripted.js';
-import { WaitingSessions } from '../../../bridge/queue/waitingSessions.js';
+import { WaitingSessions } from '../../../bridge/queue/pump.js';
 import { endRun } from '../../../bridge/runs/endRun.js';
 import type { RunContext } from '../../../bridge/runs/runContext.js';
 import { keepRunLease } from '../../../bridge/runs/runLease.js';

@@ -20,7 +20,7 @@ import {
 } from './scene.js';
 import { takingIn } from './takingIn.js';
 
-// covers: bridge/telegram/intake/address.ts
+// covers: bridge/telegram/intake/entities.ts
 // covers: bridge/intake/commands/commandText.ts
 
 const GUEST = 99;

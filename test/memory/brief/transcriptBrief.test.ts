@@ -55,6 +55,31 @@ test('says that a shell command changed files, if its program does not say how, 
   );
 });
 
+test('keeps what was asked beside three screenshots, and says what it left out', async () => {
+  const image = { type: 'image', source: { type: 'base64', data: 'A'.repeat(1_500_000) } };
+  const content = [{ type: 'text', text: 'Rebuild the pages as in these screenshots' }, image, image, image];
+  const asked = { ...asks(5, ''), message: { role: 'user', content } };
+  const first = await brief(transcript([asked, calls(6, 't1', 'Write', { file_path: 'one.html', content: 'x' })]));
+  expect(first).toMatchObject({
+    asked: expect.stringMatching(/^Rebuild the pages as in these screenshots\n\[image\]/),
+  });
+  const later = await brief(transcript([asks(0, 'Make the page'), says(1, 'There it is', 'end_turn'), asked]));
+  expect(later).toMatchObject({ turn: 'open', last_asked: expect.stringContaining('Rebuild the pages') });
+  for (const { context, diagnostics } of [first, later]) {
+    expect(context).toContain('1 long line of the record was read without the rest of the texts.');
+    expect(diagnostics).toMatchObject({ oversized_lines: 0, cut_lines: 1 });
+  }
+});
+
+test('loses no record that shares a line with a torn one', async () => {
+  const path = transcript([asks(0, 'Make the page')]);
+  const [torn, asked] = [says(1, 'There it'), asks(2, 'And the other')].map((record) => JSON.stringify(record));
+  writeFileSync(path, `${readFileSync(path, 'utf8')}${torn?.slice(0, 120)}${asked}\n`);
+  const { context, ...said } = await brief(path);
+  expect(said).toMatchObject({ asked: 'Make the page', last_asked: 'And the other', turn: 'open' });
+  expect(context).toContain('1 line of the record could not be read.');
+});
+
 test('says what was asked, done and left open, and which files may be half written', async () => {
   const work = testFolder();
   writeFileSync(join(work, 'login.ts'), 'half');
@@ -182,5 +207,5 @@ test('the command prints it for any file that is a transcript, whatever its name
   writeFileSync(other, `${readFileSync(path, 'utf8')}no json\n{"type":"torn`);
   const damaged = JSON.parse((await runCommand(track, ['resume', other, '--json'])).out);
   expect(damaged).toMatchObject({ asked: 'Fix the login', diagnostics: { garbage_lines: expect.any(Number) } });
-  expect(damaged.context).toContain('lines of the record could not be read.');
+  expect(damaged.context).toContain('\n1 line of the record could not be read.');
 });

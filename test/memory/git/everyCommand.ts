@@ -42,12 +42,16 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'work purge': [[ID], [ID, '--yes']],
 };
 
-/** @returns how each call ended */
-export async function everyWord(say: Say): Promise<Called[]> {
+/**
+ * @param isMeant of a command and its word; all of them by default
+ * @returns how each call ended
+ */
+export async function everyWord(say: Say, isMeant: (line: string) => boolean = () => true): Promise<Called[]> {
   const called: Called[] = [];
   for (const command of ['track', 'work'] as const) {
     for (const word of await wordsOf(say, command)) {
       const line = `${command} ${word}`;
+      if (!isMeant(line)) continue;
       for (const args of CALLS[line] ?? [[]]) {
         const id = args.includes(ID) ? await idOf(say) : '';
         const { code, err } = await say(command, [word, ...args.map((each) => (each === ID ? id : each))]);

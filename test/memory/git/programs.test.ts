@@ -1,4 +1,9 @@
-/** Of the programs that a repository can name to git, our commands run none. */
+/**
+ * Of the programs that a repository can name to git, our commands run none. For each program the words are called that start git;
+ * `npm run prove -- git-programs` calls all, as processes.
+ */
+import { readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { checkDirectory } from '../../../bridge/doctor/folderChecks.js';
 import { Git } from '../../../memory/git/git.js';
@@ -6,11 +11,39 @@ import { WorkScene } from '../../bridge/cli/work/scene.js';
 import { testFolder } from '../../harness/folder.js';
 import { everyWord } from './everyCommand.js';
 import { missingPart } from './installedParts.js';
+import { put } from './plainGit.js';
 import { PLANTS, type Plant } from './plants.js';
 import { Site } from './site.js';
 
 /** Of an agent's shell, for the words that an agent calls. */
 const AGENT = { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: 'c-1', CLAUDE_PID: String(process.pid) };
+const STARTING_GIT = ['track checkpoint', 'track scan'];
+const NEEDED = ['track init', ...STARTING_GIT];
+
+test('no other word starts git', async () => {
+  const site = new Site(testFolder());
+  const { HOME, PATH } = site.git.variables;
+  const noted = () => readFileSync(join(site.folder, 'noted'), 'utf8').length;
+  put(join(site.folder, 'noted'), '');
+  put(
+    join(site.folder, 'bin/git'),
+    `#!/bin/sh\nprintf x >>'${site.folder}/noted'\nPATH='${PATH}' exec git "$@"\n`,
+    0o755,
+  );
+  const scene = new WorkScene();
+  const caller = {
+    where: site.root,
+    variables: { HOME, PATH: [join(site.folder, 'bin'), PATH].join(delimiter), ...AGENT },
+  };
+  const starting = new Set<string>();
+  await everyWord(async (command, args) => {
+    const before = noted();
+    const said = await scene.say(command, args, caller);
+    if (noted() > before) starting.add(`${command} ${args[0]}`);
+    return said;
+  });
+  expect([...starting]).toEqual(STARTING_GIT);
+});
 
 for (const plant of PLANTS) {
   const missing = missingPart(plant);
@@ -25,7 +58,11 @@ async function tryPlant({ name, plant, proof }: Plant): Promise<void> {
   const { variables } = site.git;
   const scene = new WorkScene();
   const caller = { where: site.root, variables: { ...variables, ...AGENT } };
-  const called = await everyWord((command, args) => scene.say(command, args, caller));
+  const called = await everyWord(
+    (command, args) => scene.say(command, args, caller),
+    (line) => NEEDED.includes(line),
+  );
+  expect(called.length).toBeGreaterThan(STARTING_GIT.length);
   expect(called.filter(({ code }) => code !== 0 && code !== 1)).toEqual([]);
   await checkDirectory('yard', site.root, variables);
   const git = new Git(site.root, variables);

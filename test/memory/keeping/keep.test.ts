@@ -209,7 +209,7 @@ test('without texts a list, too, has what a session was asked of which nobody ha
     judge: async () => null,
     onUnreadable: () => undefined,
   });
-  expect(listed.find(({ session_id }) => session_id === session.id)?.purpose).toMatch(/do the work/);
+  expect(listed.rows.find(({ session_id }) => session_id === session.id)?.purpose).toMatch(/do the work/);
 });
 
 test('a file of somebody else is not overwritten, and the failure is named by the check', async () => {

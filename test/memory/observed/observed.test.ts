@@ -133,6 +133,8 @@ test('each failing call is one error; those that were cancelled with it are not 
   );
   expect(observed.errors.map(({ tool, outcome, message }) => [tool, outcome, message])).toEqual([
     ['Bash', 'failed', 'exit code 3: more'],
+  ]);
+  expect(observed.refusals.map(({ tool, outcome, message }) => [tool, outcome, message])).toEqual([
     ['Edit', 'rejected', ''],
     ['Bash', 'cancelled', 'interrupted'],
     ['Bash', 'blocked', ''],

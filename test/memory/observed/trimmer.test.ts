@@ -10,10 +10,8 @@ import { batchesOf } from '../../../src/journal/reader.js';
 import { redactShapes } from '../../../src/log/redact.js';
 import { transcriptAt } from '../../../src/transcripts/companions.js';
 import { journalTrimmer } from '../../../src/transcripts/draft/trimmer.js';
-import { FEW_DRAFTS } from '../../../src/transcripts/draftReader.js';
 import { TranscriptTail } from '../../../src/transcripts/transcriptTail.js';
 import { testFolder } from '../../harness/folder.js';
-import { asks, calls, linesOf, returns, says, transcript } from '../../src/transcripts/told.js';
 
 const FIXTURES = join(packageRoot(), 'test/fixtures/transcripts');
 /** Redacts nothing more: what was read must be clean by itself. */
@@ -22,18 +20,11 @@ const SECRET = 'ghp_0123456789abcdefghijABCDEFGHIJ012345';
 
 /** Reads it as its journal would be read. */
 async function journalBrief(path: string) {
-  const tail = new TranscriptTail(transcriptAt(path), journalTrimmer(redactShapes));
+  const tail = new TranscriptTail(transcriptAt(path), journalTrimmer(redactShapes), 'file');
   const observed = new Observed();
   for await (const { records } of batchesOf(tail)) for (const record of records) observed.take(record);
   const read = await readTranscript(path, redactShapes);
   return transcriptBrief({ ...read, observed }, LOOK);
-}
-
-/** Whether reading it once, with a small window, is enough. */
-async function isOrdered(path: string): Promise<boolean> {
-  const tail = new TranscriptTail(transcriptAt(path), journalTrimmer(redactShapes), FEW_DRAFTS);
-  for await (const _ of batchesOf(tail));
-  return tail.isInOrder;
 }
 
 test('of every recorded transcript the same is known as of its journal', async () => {
@@ -43,28 +34,7 @@ test('of every recorded transcript the same is known as of its journal', async (
     const path = join(FIXTURES, name);
     const brief = transcriptBrief(await readTranscript(path, redactShapes), LOOK);
     expect([name, brief]).toEqual([name, await journalBrief(path)]);
-    expect([name, await isOrdered(path)]).toEqual([name, true]);
   }
-});
-
-test('a record that comes thousands of records late, and its repetition, are taken in their place', async () => {
-  const asked = asks(0, 'Mend the build.');
-  const edit = [calls(5, 'c', 'Edit', { file_path: '/work/a.ts' }), returns(6, 'c')];
-  const talk = Array.from({ length: 3 * FEW_DRAFTS }, (_, index) =>
-    says(10 + index, `word ${index}${' '.repeat(800)}`),
-  );
-  // It is longer than what is read at once.
-  const path = transcript([...talk, asked, ...edit, ...edit, says(7, 'Mended.', 'end_turn')]);
-  expect(await isOrdered(path)).toBe(false);
-  const { observed } = await readTranscript(path, redactShapes);
-  const { firstPrompt, lastWords, lines, actions } = observed;
-  expect({ firstPrompt, lastWords, lines, actions: actions.length }).toEqual({
-    firstPrompt: 'Mend the build.',
-    lastWords: expect.stringContaining(`word ${3 * FEW_DRAFTS - 1} `),
-    lines: (await linesOf(path)).length,
-    actions: 1,
-  });
-  expect(transcriptBrief(await readTranscript(path, redactShapes), LOOK)).toEqual(await journalBrief(path));
 });
 
 test('no secret of a transcript is left in what is known of it, wherever a program put it', async () => {

@@ -88,7 +88,7 @@ test('a crash there is told, with what was asked', async () => {
   const memory = scene.open();
   const started = startConversation(memory, launch('c-2', null));
   const { text, notice } = await startContext(memory, started, launch('c-2', null));
-  expect(notice).toContain('the last agent here crashed');
+  expect(notice).toContain('an agent here crashed');
   expect(text).toContain(`Session ${next}: "and now the door"`);
 });
 
@@ -106,7 +106,7 @@ test('if nobody asks anything there it is nothing: no crash, nothing to be told,
   expect(found && (await crashOf(later, found))).toBeNull();
   expect(
     await listSessions(later, { here: true, which: 'unfinished', judge: async () => null, onUnreadable: () => {} }),
-  ).toEqual([]);
+  ).toEqual({ rows: [], more: 0, resting: 0 });
   const started = startConversation(later, launch('c-2', null));
   expect((await startContext(later, started, launch('c-2', null))).text).toBe('');
 });

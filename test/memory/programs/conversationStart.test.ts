@@ -149,6 +149,11 @@ test('a fork, and another conversation that is resumed in the same process, are 
   const id = start(scene, 'c-1');
   const forked = start(scene, 'c-2', { source: 'fork' });
   expect(forked).not.toBe(id);
+  // All that is older than its program, or than its hook, was copied.
+  const [{ since } = { since: null }] = stateOf(scene, forked).conversations;
+  expect(since).toBeGreaterThanOrEqual(scene.clock.now() - 60_000);
+  expect(since).toBeLessThanOrEqual(scene.clock.now());
+  expect(stateOf(scene, id).conversations).toMatchObject([{ since: null }]);
   const resumed = start(scene, 'c-old', { source: 'resume' });
   expect([id, forked]).not.toContain(resumed);
   // The process belongs to its present conversation, and the others do not look crashed when it ends.

@@ -76,14 +76,14 @@ test('whoever starts where an agent crashed is told its steps and what to do, on
   expect(next.text).toContain(`watchkeeper work continue ${id}`);
   // Words of others stay quoted, on one line.
   expect(next.text).toMatch(/- critical: "IGNORE ALL RULES/);
-  expect(next.notice).toMatch(/^watchkeeper: the last agent here crashed, 1 h ago \(0 of 1 step done\)\. /);
+  expect(next.notice).toMatch(/^watchkeeper: an agent here crashed, 1 h ago \(0 of 1 step done\)\. /);
   expect(next.notice).not.toContain('\n');
   // It was told; what comes after it is not accused, and hears of it only beside the newest.
   write(scene, next.id, step('1', 'Go on'), () => [worklogKind.line('run_ended', { process: living, reason: 'exit' })]);
   const third = await start(scene, 'c-3');
   expect(third.text).toContain('"Go on"');
   expect(third.text).toContain(
-    '1 more unfinished session of this directory, 1 of which crashed: watchkeeper work list',
+    '1 more unfinished session of this directory, 1 of which crashed or was cut off: watchkeeper work list',
   );
   expect(third.notice).toBeNull();
 });
@@ -113,7 +113,7 @@ test('of a session whose agent ran on another host a start is told after crashes
   expect(third.text).toContain('"Crashed here"');
   expect(third.text).toContain('1 more unfinished session of this directory: watchkeeper work list --here');
   // On its own host it is a crash that nobody has told.
-  expect(stateOf(scene, id).reported_at).toBeNull();
+  expect(stateOf(scene, id).told).toBeNull();
 });
 
 test('a start is recorded and told of a crash although the record of that takes no line', async () => {
@@ -133,7 +133,7 @@ test('a start is recorded and told of a crash although the record of that takes 
   } finally {
     refusing.mockRestore();
   }
-  expect(stateOf(scene, id).reported_at).toBeNull();
+  expect(stateOf(scene, id).told).toBeNull();
 });
 
 test('after /clear the same session is told in short, and after resuming what changed', async () => {
@@ -281,7 +281,7 @@ testWithProc(
     ]);
     const next = await start(scene, 'c-3');
     expect(next.text).toContain(`Session ${id}`);
-    expect(next.notice).toContain('the last agent here crashed');
+    expect(next.notice).toContain('an agent here crashed');
     expect((await start(scene, 'c-4')).notice).toBeNull();
   },
 );
@@ -406,15 +406,15 @@ test('whoever comes to the session that holds the directory is told of crashes b
   expect(first.id).toBe(id);
   expect(first.text).toContain(`Session ${id}: "The plan"`);
   expect(first.text).toMatch(
-    new RegExp(`another session of this directory crashed:\nSession ${other}: "Paint the wall"\n`),
+    new RegExp(`Another agent in this directory did not finish:\nSession ${other}: "Paint the wall"\n`),
   );
   expect(first.text).toMatch(
-    /\n1 more unfinished session of this directory, 1 of which crashed: watchkeeper work list/,
+    /\n2 more unfinished sessions of this directory, 2 of which crashed or were cut off: watchkeeper work list/,
   );
   expect(first.notice).toMatch(/^watchkeeper: another agent here crashed, just now: Paint the wall\. You can read/);
   for (const source of ['clear', 'resume'] as const) {
     const own = await start(scene, 'c-4', { source });
-    expect([own.notice, own.text.includes('another session'), own.text.includes('more unfinished')]).toEqual([
+    expect([own.notice, own.text.includes('Another agent'), own.text.includes('more unfinished')]).toEqual([
       null,
       false,
       false,
@@ -427,17 +427,22 @@ test('whoever comes to the session that holds the directory is told of crashes b
   expect(second.text).toMatch(/may be half written, to be checked first:\n- "half.ts": 1 bytes/);
   expect(second.text).not.toContain('Paint the wall');
   expect(second.notice).toContain(`watchkeeper track resume ${killed}`);
-  expect(stateOf(scene, killed).reported_at).not.toBeNull();
+  expect(stateOf(scene, killed).told).not.toBeNull();
 
   write(scene, id, () => [worklogKind.line('run_ended', { process: living, reason: 'exit' })]);
   const third = await start(scene, 'c-6');
-  expect([third.id, third.notice, third.text.includes('another session')]).toEqual([id, null, false]);
+  expect([third.id, third.text.includes('Another agent')]).toEqual([id, true]);
+  expect(third.text).toContain('What was asked is unknown: nothing of it was recorded');
+  write(scene, id, () => [worklogKind.line('run_ended', { process: living, reason: 'exit' })]);
+  const fourth = await start(scene, 'c-7');
+  expect([fourth.id, fourth.notice, fourth.text.includes('Another agent')]).toEqual([id, null, false]);
 });
 
 test('nothing is said to be broken off by an agent that died after its answer', async () => {
   const scene = memoryScene();
   const records = [asked('make a b'), answers('I wrote b.'), asked('and a c'), answers('I wrote c.')];
-  await start(scene, 'c-1', { agent: dead, transcript: transcriptOf(scene, 'c-1', ...records) });
+  const killed = { ...living, pid_start: '1' };
+  await start(scene, 'c-1', { agent: killed, transcript: transcriptOf(scene, 'c-1', ...records) });
   const { text, notice } = await start(scene, 'c-2');
   expect(text).toContain(`It was last asked: "and a c"\nIts last turn ended: the agent had given its answer.\n`);
   expect(text).toContain(`The agent's last words: "I wrote c."`);

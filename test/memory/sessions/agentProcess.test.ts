@@ -19,8 +19,20 @@ test.each([
   ['sh /home/me/bin/claude', 'claude'],
   ['/opt/codex-x86_64-unknown-linux-musl app-server', 'codex'],
   ['/srv/codex-tools/bin/claude.cjs', 'claude'],
+  ['/usr/lib/node_modules/@anthropic-ai/claude-code/bin/claude.exe -p', 'claude'],
 ])('%s is %s', (line, name) => {
   expect(programOfProcess(line.split(' '))).toBe(name);
+});
+
+// rule: a-daemon-is-no-agent
+test.each([
+  [['claude bg-spare --bg-spare /tmp/cc-daemon-0/2df48051/spare/69f8da88.claim.sock'], 'claude'],
+  [['claude bg-pty-host --bg-pty-host /tmp/a.pty.sock 200 50 -- /opt/claude --bg-spare /tmp/a.claim.sock'], null],
+  [['/opt/claude', 'daemon', 'run', '--origin', 'transient', '--spawned-by', '{"label":"claude --bg"}'], null],
+  [['/opt/claude.exe', '--bg-pty-host', '/tmp/a.pty.sock'], null],
+  [['/opt/claude', 'explain daemon'], 'claude'],
+])('%j, as the processes of background sessions are called, is %j', (words, name) => {
+  expect(programOfProcess(words)).toBe(name);
 });
 
 test.each([

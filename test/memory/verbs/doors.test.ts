@@ -24,6 +24,7 @@ const NOTHING: Door = {
   read: () => Promise.reject(new Error('no files')),
   startDetached: () => undefined,
   untilStopped: () => AbortSignal.abort(),
+  isProgram: true,
   judge: async () => null,
   say: () => undefined,
 };

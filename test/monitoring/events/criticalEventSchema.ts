@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { LONGEST_EXCERPT } from '../../../monitoring/criticalEvents.js';
 import { INCIDENT_RULES } from '../../../src/config/rules.js';
 import { ACTIONS_TAKEN, CRITICAL_EVENTS, type CriticalEvent } from '../../../src/jobs/incidents.js';
-import { LONGEST_ASKED } from '../../../src/log/asked.js';
+import { LONGEST_ASKED } from '../../../src/log/shorten.js';
 
 export const criticalEventSchema: z.ZodType<CriticalEvent> = z
   .object({

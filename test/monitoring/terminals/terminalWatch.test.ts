@@ -1,5 +1,5 @@
 // covers: monitoring/terminals/notices.ts monitoring/terminals/terminalSession.ts monitoring/terminals/directoryRules.ts
-// covers: monitoring/terminals/noticeText.ts monitoring/lateness/ownGaps.ts
+// covers: monitoring/terminals/notices.ts monitoring/lateness/ownGaps.ts
 /** The watch of terminals: who is noticed, when, how often, and who is not. Transcripts and worklogs are real; time is the test's. */
 
 import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -23,5 +23,7 @@ export function geminiEnvironment(url: string, home: string): Record<string, str
     GEMINI_API_KEY: 'local',
     GOOGLE_GEMINI_BASE_URL: url,
     GEMINI_TELEMETRY_ENABLED: 'false',
+    // By itself it starts once more with more memory, which takes as long again.
+    GEMINI_CLI_NO_RELAUNCH: 'true',
   };
 }

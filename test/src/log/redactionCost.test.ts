@@ -36,14 +36,19 @@ const REPEATED: readonly (readonly [string, string])[] = [
   ['colours of pictures', '\ufe0f'],
 ];
 
-function fastest(text: string): number {
-  const times = Array.from({ length: TRIES }, () => {
+/**
+ * @param enough a try that takes less ends the search: one that is fast enough proves as much as the fastest
+ * @returns microseconds
+ */
+function fastest(text: string, enough = 0): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let tries = 0; tries < TRIES && least >= enough; tries += 1) {
     const before = process.cpuUsage();
     redact(text);
     const { user, system } = process.cpuUsage(before);
-    return user + system;
-  });
-  return Math.min(...times);
+    least = Math.min(least, user + system);
+  }
+  return least;
 }
 
 const filled = (piece: string, length: number) => piece.repeat(Math.ceil(length / piece.length));
@@ -52,14 +57,14 @@ test.each(REPEATED)('the time grows with the length of the text, not with its sq
   redact(filled(piece, SHORT));
   // A thousandth of a second is too short to measure.
   const short = Math.max(fastest(filled(piece, SHORT)), 1_000);
-  expect(fastest(filled(piece, LONG)) / short).toBeLessThan(MOST);
+  expect(fastest(filled(piece, LONG), MOST * short) / short).toBeLessThan(MOST);
 });
 
 test('a character that nobody sees takes no longer than one that everybody sees', () => {
   const MOST_TIMES = 6;
   const seen = fastest(filled('é', LONG));
   for (const unseen of ['\u200b', '\u200d', '\u2060', '\ufe0f', '\u00ad']) {
-    expect(fastest(filled(unseen, LONG)) / seen).toBeLessThan(MOST_TIMES);
+    expect(fastest(filled(unseen, LONG), MOST_TIMES * seen) / seen).toBeLessThan(MOST_TIMES);
   }
 });
 
@@ -82,5 +87,5 @@ test('identifiers cost hardly more than words: they are in nearly every line of 
     'b2875dc6-c8ab-4dcd-9f03-e78ecdf5a7d1 ',
     'tg_yard_-100_1263860085882984171 ',
   ])
-    expect(fastest(filled(id, LONG)) / words).toBeLessThan(10);
+    expect(fastest(filled(id, LONG), 10 * words) / words).toBeLessThan(10);
 });

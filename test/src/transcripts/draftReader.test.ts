@@ -3,17 +3,17 @@ import { expect, test } from '@jest/globals';
 import { JournalTail } from '../../../src/journal/reader.js';
 import { claudeFormat } from '../../../src/transcripts/claude/format.js';
 import { AS_IT_IS } from '../../../src/transcripts/draft/trimmer.js';
-import { DraftReader, FEW_DRAFTS, ORDERED_DRAFTS } from '../../../src/transcripts/draftReader.js';
+import { type DraftOrder, DraftReader, ORDERED_DRAFTS } from '../../../src/transcripts/draftReader.js';
 import { says, transcript } from './told.js';
 
-const RECORDS = 2 * ORDERED_DRAFTS;
+const RECORDS = 4 * ORDERED_DRAFTS;
 
 /** @returns how many drafts are ready at first */
-function readyFirst(path: string): number {
+function readyFirst(path: string, order: DraftOrder): number {
   const reader = new DraftReader(new JournalTail(path), {
     format: claudeFormat,
     trimmer: AS_IT_IS,
-    window: FEW_DRAFTS,
+    order,
   });
   let count = 0;
   for (let draft = reader.peek(); draft !== null && reader.isReady; count += 1) {
@@ -24,11 +24,13 @@ function readyFirst(path: string): number {
 }
 
 test.each([
-  ['in order', (index: number) => index],
-  ['of one time', () => 0],
-])('of records %s only a part is held back', (_, secondOf) => {
+  ['time', 'in order', (index: number) => index],
+  ['time', 'of one time', () => 0],
+  ['file', 'in order', (index: number) => index],
+  ['file', 'of falling time', (index: number) => RECORDS - index],
+] as const)('by %s, of records %s only a part is held back', (order, _, secondOf) => {
   const path = transcript(Array.from({ length: RECORDS }, (_, index) => says(secondOf(index), `word ${index}`)));
-  const ready = readyFirst(path);
+  const ready = readyFirst(path, order);
   expect(ready).toBeGreaterThan(0);
-  expect(ready).toBeLessThan(RECORDS - FEW_DRAFTS);
+  expect(ready).toBeLessThan(RECORDS - ORDERED_DRAFTS);
 });

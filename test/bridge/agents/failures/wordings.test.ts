@@ -1,10 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { explain, PLAIN_WORDS, PROTOCOL_WORDS } from '../../../../bridge/agents/failures/explain.js';
 import { statedEnd } from '../../../../bridge/agents/failures/statedEnd.js';
-import { AGENT_PROGRAMS, WORDINGS } from '../../../../bridge/agents/failures/tables.js';
 import { readWords } from '../../../../bridge/agents/failures/wording.js';
 import { isoTime } from '../../../../src/time.js';
-import { READ_AT, READ_IN, SEEN_WORDINGS } from './wordings.js';
+import { AGENT_PROGRAMS, READ_AT, READ_IN, SEEN_WORDINGS, WORDINGS } from './wordings.js';
 
 const reading = { now: Date.parse(READ_AT), zone: READ_IN };
 const curly = (words: string) => words.replaceAll("'", '’');

@@ -1,7 +1,19 @@
 /** Real wordings of agent programs, with the versions in which they were seen, and how each must be read. */
 
 import type { FailureCause } from '../../../../bridge/agents/failures/causes.js';
-import type { AgentProgramName } from '../../../../bridge/agents/failures/tables.js';
+import { CLAUDE_WORDINGS } from '../../../../bridge/agents/failures/claude.js';
+import { CODEX_WORDINGS } from '../../../../bridge/agents/failures/codex.js';
+import { failureWordsOf } from '../../../../bridge/agents/failures/explain.js';
+import { GEMINI_WORDINGS } from '../../../../bridge/agents/failures/gemini.js';
+
+/** What each program reports is read by these. */
+export const WORDINGS = {
+  claude: failureWordsOf(CLAUDE_WORDINGS).reported,
+  codex: failureWordsOf(CODEX_WORDINGS).reported,
+  gemini: failureWordsOf(GEMINI_WORDINGS).reported,
+};
+export const AGENT_PROGRAMS = ['claude', 'codex', 'gemini'] as const;
+export type AgentProgramName = keyof typeof WORDINGS;
 
 export interface SeenWording {
   readonly program: AgentProgramName;

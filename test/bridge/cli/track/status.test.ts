@@ -38,7 +38,7 @@ test('shows the task, the axes, the step, the files in progress and what changed
   const shown = out.replace(/\d{4}-\S+Z/g, 'TIME').replace(id, 'ID');
   expect(shown.trimEnd().split('\n')).toEqual([
     'ID: Fix the login',
-    'active; fresh; no agent is known; last activity just now (TIME)',
+    'resting; fresh; no agent is known; last activity just now (TIME)',
     '0 of 1 steps, now step 1: a',
     '  [~] 1 a',
     'files in progress:',
@@ -80,7 +80,7 @@ test('a notice is shown by work show, and beside the session where no directory 
   expect(await choice()).toMatchObject(stuck);
   const shown = await scene.say('work', ['show', id]);
   expect(shown.out.split('\n').slice(2, 4)).toEqual([
-    expect.stringMatching(/^planned; fresh/),
+    expect.stringMatching(/^stuck; fresh/),
     'seems stuck, noticed just now: nothing was seen for 3 min',
   ]);
   write('notice_closed', { notice: `x${lines}` });

@@ -6,8 +6,8 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symli
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { worklogKind } from '../../../../memory/fold/rules/kind.js';
-import { stateOf } from '../../../../memory/fold/state.js';
 import { Log } from '../../../../memory/logs/log.js';
+import { combinedState } from '../../../../memory/observed/combined.js';
 import { testFolder } from '../../../harness/folder.js';
 import { asks, calls, transcript } from '../../../src/transcripts/told.js';
 import { WorkScene } from './scene.js';
@@ -31,9 +31,10 @@ test('the whole record is one JSON, from whose log the same state can be folded 
   const path = join(testFolder(), 'again.jsonl');
   writeFileSync(path, logs['worklog.jsonl']);
   const log = Log.read(path, worklogKind);
-  const folded = JSON.parse(JSON.stringify(log && stateOf(log.state, log.at)));
+  const none = { observed: 'none', fold: null, isUnseen: true } as const;
+  const folded = JSON.parse(JSON.stringify(log && combinedState(log.state, log.at, none)));
   const covered = { log: { lines: 4, applied: 4, refused: 0, unreadable: 0 }, kept: 0 };
-  expect(state).toEqual({ ...folded, observed: 'none', ...covered });
+  expect(state).toEqual({ ...folded, ...covered });
   expect(markdown).toMatch(/^---\nsession_id: /);
 });
 

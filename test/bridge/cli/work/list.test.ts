@@ -192,8 +192,8 @@ test('a row names the directory, and whether an agent is at work', async () => {
       .replace(/\s+/g, ' ')
       .trim();
   expect([working, left, killed].map(({ id }) => rowOf(id))).toEqual([
-    `${working.id} active alive - just now ~/working`,
-    `${left.id} active ended - just now ~/left`,
+    `${working.id} unknown alive - just now ~/working`,
+    `${left.id} resting ended - just now ~/left`,
     `${killed.id} crashed dead - just now ~/killed`,
   ]);
   expect(rowOf(declared)).toBe(`${declared} planned - 0/1 just now ${scene.directory} declared`);

@@ -91,6 +91,8 @@ test(
     );
     await type('track', ['scan']);
     for (const [index, text] of TEXTS.entries()) {
+      // Every text becomes a step, a task of the list below, and part of a transcript; a third of them goes into every other field.
+      if (index % 3 !== 0) continue;
       const step = String(index + 1);
       const began = JSON.parse(
         (await type('work', ['start', '--purpose', text, '--name', text, '--concurrent', '--json'])).out,

@@ -1,7 +1,7 @@
 /** What an operator learns of a GitHub that refuses reports: once when it begins, and once when it is over. */
 import { expect, test } from '@jest/globals';
-import { checkReports } from '../../../../bridge/doctor/reportChecks.js';
-import { asSinkError } from '../../../../monitoring/incident/issue/githubErrors.js';
+import { checkReports } from '../../../../bridge/doctor/redisExamination.js';
+import { asSinkError } from '../../../../monitoring/incident/issue/githubRepository.js';
 import { ReportWatch } from '../../../../monitoring/incident/issue/reportWatch.js';
 import type { CriticalEvent } from '../../../../src/jobs/incidents.js';
 import { createLogger } from '../../../../src/log/logger.js';

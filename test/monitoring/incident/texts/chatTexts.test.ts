@@ -1,7 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { newIncident } from '../../../../monitoring/incident/newIncident.js';
-import { FAILURE_PARAGRAPH, failureText, progressText } from '../../../../monitoring/incident/texts/chatTexts.js';
-import { inPlainWords } from '../../../../monitoring/incident/texts/plainWords.js';
+import {
+  FAILURE_PARAGRAPH,
+  failureText,
+  inPlainWords,
+  progressText,
+} from '../../../../monitoring/incident/texts/chatTexts.js';
 import { findCrash } from '../../../../monitoring/verdict/detectors/crash.js';
 import { DEFAULT_ACTIONS } from '../../../../src/config/projects.js';
 import type { Finding } from '../../../../src/jobs/findings.js';

@@ -379,6 +379,119 @@ export const CLAUDE_SCENES: Readonly<Record<string, ClaudeScene>> = {
       await terminal.shows(/Noted/);
     },
   },
+  'said-meanwhile-and-killed': {
+    settings: allowed,
+    script: { work: [[takes(100)]] },
+    async play(stage) {
+      const terminal = await stage.open(...ASKING);
+      await tell(terminal, 'work on it');
+      await terminal.shows(/A command/);
+      await tell(terminal, 'and mind the gap');
+      await pause(SOON_MS);
+    },
+  },
+  'said-meanwhile-then-esc': {
+    settings: allowed,
+    script: { work: [[takes(100)]] },
+    async play(stage) {
+      const terminal = await stage.open(...ASKING);
+      await tell(terminal, 'work on it');
+      await terminal.shows(/A command/);
+      await tell(terminal, 'and mind the gap');
+      await tell(terminal, 'and close the door');
+      await pause(SOON_MS);
+      terminal.press('Escape');
+      await pause(SOON_MS);
+      terminal.press('Escape');
+      await pause(SOON_MS);
+    },
+  },
+  'said-meanwhile-then-taken-back': {
+    settings: allowed,
+    script: { work: [[takes(100)]] },
+    async play(stage) {
+      const terminal = await stage.open(...ASKING);
+      await tell(terminal, 'work on it');
+      await terminal.shows(/A command/);
+      await tell(terminal, 'and mind the gap');
+      await tell(terminal, 'and close the door');
+      await tell(terminal, '! true');
+      await pause(SOON_MS);
+      terminal.press('Up');
+      await pause(SOON_MS);
+    },
+  },
+  'said-meanwhile-in-an-answer': {
+    settings: allowed,
+    script: { think: [{ kind: 'hang', after: [say('Let me think about it')] }] },
+    async play(stage) {
+      const terminal = await stage.open(...ASKING);
+      await tell(terminal, 'think about it');
+      await stage.asked(1);
+      await tell(terminal, 'and mind the gap');
+      await tell(terminal, '/context');
+      await pause(SOON_MS);
+    },
+  },
+  'dialog-denied-with-words': {
+    script: { remove: [[bash('rm -rf build')], [say('As you wish.')]] },
+    async play(stage) {
+      const terminal = await stage.open(...ASKING);
+      await tell(terminal, 'remove it');
+      await terminal.shows(DIALOG);
+      await pause(SOON_MS);
+      terminal.press('Down');
+      await pause(500);
+      terminal.press('Down');
+      await pause(500);
+      terminal.press('Down');
+      await pause(500);
+      terminal.press('Tab');
+      await pause(500);
+      terminal.type('keep it for now');
+      await pause(SOON_MS);
+      terminal.press('Enter');
+      await pause(SOON_MS);
+    },
+  },
+  rewound: {
+    settings: allowed,
+    script: {
+      zebra: [[call('Write', { file_path: './cache.txt', content: 'a cache' })], [say('Striped.')]],
+      okapi: [[say('Then without.')]],
+    },
+    async play(stage) {
+      const terminal = await stage.open('--permission-mode', 'acceptEdits');
+      await tell(terminal, 'say hello');
+      await terminal.shows(/That is done/);
+      await tell(terminal, 'paint the zebra');
+      await terminal.shows(/Striped/);
+      await tell(terminal, '/rewind');
+      await pause(SOON_MS);
+      terminal.press('Up');
+      await pause(500);
+      terminal.press('Enter');
+      await pause(SOON_MS);
+      terminal.press('Enter');
+      await pause(SOON_MS);
+      terminal.press('C-u');
+      await pause(500);
+      await tell(terminal, 'paint the okapi');
+      await terminal.shows(/Then without/);
+    },
+  },
+  forked: {
+    settings: allowed,
+    script: {
+      write: [[call('Write', { file_path: './a.txt', content: 'a' })], [say('Written.')]],
+      other: [[call('Write', { file_path: './b.txt', content: 'b' })], [say('Then b.')]],
+    },
+    async play(stage) {
+      await stage.run(['-p', 'write a', '--permission-mode', 'acceptEdits']);
+      await pause(SOON_MS);
+      await stage.run(['-p', 'now the other way', '--continue', '--fork-session', '--permission-mode', 'acceptEdits']);
+    },
+  },
   'retries-then-answers': {
     script: { work: [{ kind: 'overloaded' }, { kind: 'overloaded' }, { kind: 'overloaded' }, [say('At last.')]] },
     async play(stage) {

@@ -12,6 +12,30 @@ const CODE_MODE = 'code_mode = true\ncode_mode_only = true';
 const DIALOG = /Would you like to|Do you want to|allow/i;
 
 export const CODEX_SCENES: Readonly<Record<string, CodexScene>> = {
+  forked: {
+    script: { hello: [[say('Hello.')]], other: [[command('ls')], [say('Then so.')]] },
+    async play(stage) {
+      const first = await stage.open();
+      await tell(first, 'say hello');
+      await first.shows(/• Hello/);
+      await tell(first, '/quit');
+      await first.ended();
+      const second = await stage.open('fork', '--last');
+      await tell(second, 'try the other way');
+      await second.shows(/Then so/);
+    },
+  },
+  'said-meanwhile': {
+    script: { work: [[command('sleep 100', { yield_time_ms: 30_000 })]] },
+    async play(stage) {
+      const terminal = await stage.open();
+      await tell(terminal, 'work on it');
+      await stage.asked(1);
+      await pause(SOON_MS);
+      await tell(terminal, 'and mind the gap');
+      await pause(SOON_MS);
+    },
+  },
   exit: {
     script: { hello: [[say('Hello.')]] },
     async play(stage) {

@@ -1,0 +1,174 @@
+/**
+ * The sessions of a workspace on which no agent works, weighed against each other. A directory may have thousands: what was found of
+ * each is noted in the workspace's log, and holds until the session's worklog grows.
+ */
+import { statSync } from 'node:fs';
+import { UnreachableError, UsageError } from '../../src/errors.js';
+import { type Condition, conditionOf } from '../condition/condition.js';
+import { isDamaged } from '../condition/damage.js';
+import { recordedIn, recordedOf } from '../condition/recorded.js';
+import { byWeight, WEIGHTS, type Weight } from '../condition/weight.js';
+import { isInterrupted } from '../condition/words.js';
+import { isUnused } from '../fold/unused.js';
+import type { Worklog } from '../fold/worklog.js';
+import { worklogIn } from '../home/places.js';
+import type { Memory } from '../sessions/memory.js';
+import { mostUrgentFirst, type OpenHere, openOne } from '../sessions/openHere.js';
+import type { Viewer } from '../sessions/views.js';
+import type { LeftSession } from '../workspaces/log.js';
+import type { Workspace } from '../workspaces/workspace.js';
+import { type Look, lookAt } from './look.js';
+import { settledState } from './written.js';
+
+export interface Weighed {
+  readonly id: string;
+  readonly weight: Weight;
+  /** Its agent crashed or was cut off. */
+  readonly isInterrupted: boolean;
+  /** UTC epoch milliseconds. Null if there was none. */
+  readonly last_activity: number | null;
+}
+
+export interface WeighedHere {
+  /** The heaviest first. */
+  readonly gone: readonly Weighed[];
+  /** An agent of this host may be at work on these. */
+  readonly atWork: readonly OpenHere[];
+  /** The agents of these ran on another host. They are weighed, too. */
+  readonly elsewhere: readonly OpenHere[];
+}
+
+type Weighing = Viewer & Pick<Memory, 'claims' | 'isBridges' | 'look'>;
+
+interface WeighOptions {
+  /** The id of a session that is left out. */
+  readonly except?: string | null;
+  /** From then on only worklogs are read, UTC epoch milliseconds. */
+  readonly until?: number;
+}
+
+export async function weighedHere(
+  memory: Weighing,
+  workspace: Workspace,
+  { except = null, until = Number.POSITIVE_INFINITY }: WeighOptions = {},
+): Promise<WeighedHere> {
+  const known = memory.claims.read(workspace);
+  const found = new Map<string, LeftSession>();
+  const gone: Weighed[] = [];
+  const unread: OpenHere[] = [];
+  for (const id of known?.sessions ?? []) {
+    if (id === except) continue;
+    const mark = markOf(memory, id, known?.left.get(id));
+    if (mark !== null) gone.push(...weighedBy(id, mark));
+    else if (memory.sessions.endsEnded(id)) found.set(id, endedMark(memory, id));
+    else unread.push(...openOne(memory, id));
+  }
+  const atWork = unread.filter(({ manning }) => manning === 'at_work');
+  for (const session of mostUrgentFirst(unread.filter(({ manning }) => manning !== 'at_work'))) {
+    const { mark, isNothing, ...weighed } = await weigh(memory, session, until);
+    if (!isNothing) gone.push(weighed);
+    if (mark !== null) found.set(session.id, mark);
+  }
+  noteLeft(memory, workspace, found);
+  return {
+    gone: gone.sort(byWeight),
+    atWork: mostUrgentFirst(atWork),
+    elsewhere: unread.filter(({ manning }) => manning === 'elsewhere'),
+  };
+}
+
+/** @returns what is noted of the session, if its worklog is still what it was; else null */
+export function markOf(
+  { places, surroundings }: Pick<Viewer, 'places' | 'surroundings'>,
+  id: string,
+  mark: LeftSession | undefined,
+): LeftSession | null {
+  if (mark === undefined || sizeOf(places, id) !== mark.at) return null;
+  // After the host was started again, a window that had answered is no crash.
+  const isOfThisBoot = mark.boot_id === surroundings.process.boot_id;
+  return mark.weight === 'crashed' && !isOfThisBoot ? null : mark;
+}
+
+/** @returns nothing for one that has ended, or is in the archive */
+export function weighedBy(id: string, { weight, interrupted, last_activity }: LeftSession): Weighed[] {
+  const known = WEIGHTS.find((each) => each === weight);
+  return known === undefined ? [] : [{ id, weight: known, isInterrupted: interrupted, last_activity }];
+}
+
+/** @returns the bytes of its worklog; -1 if that is not among the sessions, but in the archive */
+function sizeOf(places: Viewer['places'], id: string): number {
+  return statSync(worklogIn(places.sessionFolder(id)), { throwIfNoEntry: false })?.size ?? -1;
+}
+
+export function endedMark({ places, surroundings }: Pick<Viewer, 'places' | 'surroundings'>, id: string): LeftSession {
+  const { boot_id } = surroundings.process;
+  return { weight: null, interrupted: false, at: sizeOf(places, id), last_activity: null, boot_id };
+}
+
+/** @returns null if what was found may change although its worklog does not */
+export function markFor(
+  memory: Viewer,
+  { id, log }: Pick<OpenHere, 'id' | 'log'>,
+  { weight, damage, agent }: Pick<Condition, 'weight' | 'damage' | 'agent'>,
+  last_activity: number | null,
+): LeftSession | null {
+  const { runs, conversations } = log.state;
+  const { liveness } = memory.runsOf(log.state);
+  const mayGrow =
+    runs.length === 0 ? conversations.length > 0 : liveness !== 'dead' && !memory.runsOf(log.state).hasEnded;
+  if (mayGrow || isDamaged(damage) || damage.newer > 0) return null;
+  const { boot_id } = memory.surroundings.process;
+  return { weight, interrupted: isInterrupted({ agent }), at: sizeOf(memory.places, id), last_activity, boot_id };
+}
+
+async function weigh(
+  memory: Viewer,
+  session: OpenHere,
+  until: number,
+): Promise<Weighed & { readonly isNothing: boolean; readonly mark: LeftSession | null }> {
+  const { id, log, folder } = session;
+  const state = settledState(memory, folder);
+  const isRead = state !== null || memory.clock.now() < until;
+  const look = state === null && isRead ? await lookAt(memory, session) : null;
+  const recorded = state === null ? recordedOf(log.state, undefined, log.counts) : recordedIn(state);
+  const { clock, settings, surroundings } = memory;
+  const viewpoint = { here: surroundings.process, now: clock.now(), hours: settings.freshness, judged: null };
+  const condition = look?.condition ?? conditionOf(recorded, viewpoint);
+  // It began by itself, and nothing was asked or declared in it.
+  const isNothing = look !== null && isNeverAsked(look, log.state);
+  const last_activity = look?.state.last_activity ?? recorded.last_activity;
+  const isSure = isRead && session.manning !== 'elsewhere';
+  const mark = markFor(memory, session, condition, last_activity);
+  return {
+    ...{ id, weight: condition.weight, isInterrupted: isInterrupted(condition), last_activity },
+    isNothing,
+    mark: isSure && mark !== null ? { ...mark, weight: isNothing ? null : mark.weight } : null,
+  };
+}
+
+/** What a crashed agent was asked cannot be seen; that it crashed can. */
+function isNeverAsked({ fold, isUnseen, condition }: Look, log: Worklog): boolean {
+  return isUnused(log, fold, isUnseen) && !(isUnseen && condition.agent === 'crashed');
+}
+
+/** A memory that takes no lines is looked at all the same. */
+export function noteLeft(
+  { claims, isBridges }: Pick<Memory, 'claims' | 'isBridges'>,
+  workspace: Workspace,
+  found: ReadonlyMap<string, LeftSession>,
+): void {
+  if (found.size === 0 || isBridges) return;
+  try {
+    claims.leave(workspace, found);
+  } catch (error) {
+    if (!(error instanceof UnreachableError || error instanceof UsageError)) throw error;
+  }
+}
+
+/** Writes to a session something that says nothing of its work: what is noted of it still holds. */
+export function keepMark(memory: Weighing, id: string, write: () => void): void {
+  const { workspace } = memory;
+  const mark = markOf(memory, id, memory.claims.read(workspace)?.left.get(id));
+  write();
+  if (mark !== null) noteLeft(memory, workspace, new Map([[id, { ...mark, at: sizeOf(memory.places, id) }]]));
+}

@@ -1,0 +1,87 @@
+/** What a new agent finds in its directory: unfinished work, other agents at work, and work that another agent was told of. */
+import { isoTime } from '../../src/time.js';
+import type { Section } from '../brief/budget.js';
+import type { Changing } from '../brief/changesSince.js';
+import { entries, Words } from '../brief/observedSections.js';
+import { isUnfinished } from '../condition/weight.js';
+import { type Look, lookAt } from '../look/look.js';
+import { type Weighed, weighedHere } from '../look/unfinished.js';
+import { purposeOf } from '../observed/purpose.js';
+import type { Memory } from '../sessions/memory.js';
+import type { OpenHere } from '../sessions/openHere.js';
+import type { OpenSession } from '../sessions/sessions.js';
+import type { Viewer } from '../sessions/views.js';
+
+const MOST_NAMED = 3;
+
+/** Sees the sessions of a directory, and how they change. */
+export type Reporting = Viewer & Changing & Pick<Memory, 'bindings' | 'claims' | 'isBridges' | 'look'>;
+
+export interface Around {
+  /** On these no agent works; the heaviest first. */
+  readonly unfinished: readonly Weighed[];
+  readonly atWork: readonly Look[];
+  /** The last active of those in which nothing is unfinished. Null if there is none. */
+  readonly resting: Weighed | null;
+}
+
+/**
+ * @param except the id of the reader's session. Null if it has none
+ * @param until from then on only worklogs are read, UTC epoch milliseconds
+ */
+export async function aroundHere(memory: Reporting, except: string | null, until: number): Promise<Around> {
+  const { gone, atWork } = await weighedHere(memory, memory.workspace, { except, until });
+  return {
+    unfinished: gone.filter(isUnfinished),
+    atWork: await atWorkOf(memory, atWork, until),
+    resting: gone.find((one) => !isUnfinished(one)) ?? null,
+  };
+}
+
+/** Unfinished work of which the agent of another session, which still lives, was told. */
+export interface Taken extends OpenSession {
+  readonly isInterrupted: boolean;
+  readonly by: string;
+  /** UTC epoch milliseconds. */
+  readonly at: number;
+}
+
+/** @returns null if no living agent was told of the session */
+export function takenBy(memory: Reporting, session: OpenSession, isInterrupted: boolean): Taken | null {
+  const { told } = session.log.state;
+  const state = told === null ? undefined : memory.look(told.session_id)?.log.state;
+  if (told === null || state === undefined || memory.runsOf(state).alive.length === 0) return null;
+  return { ...session, isInterrupted, by: told.session_id, at: told.at };
+}
+
+async function atWorkOf(memory: Reporting, sessions: readonly OpenHere[], until: number): Promise<Look[]> {
+  const looks: Look[] = [];
+  for (const session of sessions) {
+    if (looks.length === MOST_NAMED || memory.clock.now() >= until) break;
+    const look = await lookAt(memory, session);
+    if (look.fold?.isTurnOpen) looks.push(look);
+  }
+  return looks;
+}
+
+/** @returns for an agent, what others do in its directory */
+export function besideLines(memory: Viewer, atWork: readonly Look[], taken: readonly Taken[]): Section[] {
+  const words = new Words(memory.stamp.redact);
+  const working = atWork.map(({ log, fold }) => {
+    const purpose = purposeOf(log, fold);
+    const about = purpose === '' ? '' : `: ${words.text(purpose)}`;
+    return `Another agent is at work in this directory, in session ${words.name(log.session_id ?? '')}${about}`;
+  });
+  const told = taken.slice(0, MOST_NAMED).map(({ id, isInterrupted, by, at }) => {
+    const how = isInterrupted ? 'did not finish its work' : 'left work unfinished';
+    return `The agent of session ${words.name(id)} ${how}. The agent of session ${words.name(by)}, which still runs, was told of it at ${isoTime(at)}: leave it to that one, unless the person decides otherwise. To see it: watchkeeper track resume ${words.name(id)}`;
+  });
+  const lines = [...working, ...told];
+  return lines.length === 0 ? [] : [{ title: '', entries: entries('files', lines) }];
+}
+
+/** @returns for an agent, that nothing is unfinished. It holds no words of others, so it needs no fence */
+export function restingLine({ id, last_activity }: Weighed): string {
+  const when = last_activity === null ? '' : ` since ${isoTime(last_activity).slice(0, '2026-01-01T10:00'.length)}Z`;
+  return `Nothing is unfinished in this directory. Session ${id} rests${when}; all: watchkeeper work list --here --all`;
+}

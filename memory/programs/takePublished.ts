@@ -1,0 +1,107 @@
+/**
+ * Takes in what programs publish of their processes, for what no hook reports: a session that began without the plugin, a process that
+ * resumed a conversation without it, and a killed process, whose publication is left behind. Each reader of sessions calls it first.
+ */
+import { existsSync } from 'node:fs';
+import { WatchkeeperError } from '../../src/errors.js';
+import { isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
+import { valueIn } from '../../src/host/marks.js';
+import { RUN_MARK } from '../../src/host/processes.js';
+import { readEnvironment } from '../../src/host/procfs.js';
+import { HOUR, SECOND } from '../../src/time.js';
+import type { Worklog } from '../fold/worklog.js';
+import { transcriptOf } from '../observed/programFolders.js';
+import { conversationOf } from '../sessions/agentProcess.js';
+import type { BoundConversation } from '../sessions/bindings.js';
+import { Memory } from '../sessions/memory.js';
+import { type PublishedAgent, publishedAgents } from '../sessions/published.js';
+import type { Publication } from '../words.js';
+import { startConversation } from './conversationStart.js';
+
+/** A start's hook comes this late at the most, and knows more of it. */
+const HOOK_WITHIN_MS = 30 * SECOND;
+/** A killed process of which nothing was known is of no use to anybody after this time. */
+const LEFT_WITHIN_MS = 48 * HOUR;
+
+/**
+ * Never throws: what cannot be recorded now is tried again by the next reader.
+ * @param own the process whose hook calls, and records it itself
+ */
+export function takePublished(memory: Memory, own: ProcessIdentity | null = null): void {
+  const { programs, places, surroundings } = memory;
+  if (programs === null || !existsSync(places.installation)) return;
+  for (const agent of publishedAgents(programs, surroundings.process)) {
+    if (own !== null && isSameProcess(agent.process, own)) continue;
+    try {
+      takeIn(memory, agent);
+    } catch (error) {
+      if (!(error instanceof WatchkeeperError)) throw error;
+    }
+  }
+}
+
+function takeIn(memory: Memory, agent: PublishedAgent): void {
+  const { bindings } = memory;
+  const { provider, conversation, process, isAlive, state } = agent;
+  const known = bindings.sessionOf({ provider, conversation });
+  const bound = bindings.sessionOf({ process });
+  const isNews = known === null ? isOfPerson(memory, agent) : isUnrecorded(memory, agent, { known, bound });
+  if (!isNews) return;
+  const source = known !== null ? 'bind' : bound === null ? 'startup' : 'clear';
+  const published: Publication = isAlive ? 'live' : 'left';
+  const launchedIn = isAlive ? launcherOf(agent) : null;
+  const launch = { provider, conversation, source, transcript: null, agent: process, launchedIn, published } as const;
+  startConversation(memoryIn(memory, state.directory), launch).session.log.close();
+}
+
+/** Whether a session begins with a conversation that none has. */
+function isOfPerson(
+  { programs, clock }: Memory,
+  { provider, conversation, process, isAlive, state }: PublishedAgent,
+): boolean {
+  const ageMs = clock.now() - (isAlive ? state.started_at : state.status_at);
+  if (!state.is_persons || (isAlive ? ageMs < HOOK_WITHIN_MS : ageMs > LEFT_WITHIN_MS)) return false;
+  if (isAlive && isOfBridge(process)) return false;
+  // Without a transcript nothing was asked.
+  return programs !== null && transcriptOf({ provider, id: conversation, transcript: null }, programs) !== null;
+}
+
+interface Known {
+  /** The session of the conversation, and that of the process. */
+  readonly known: string;
+  readonly bound: string | null;
+}
+
+/** Whether the session of the conversation does not know yet that the process works on it, or was killed. */
+function isUnrecorded(memory: Memory, { process, isAlive, state }: PublishedAgent, { known, bound }: Known): boolean {
+  if (isAlive) return bound !== known;
+  const log = memory.look(known)?.log.state;
+  if (log === undefined || log.lifecycle === 'ended' || log.archived !== null) return false;
+  const run = log.runs.findLast((each) => isSameProcess(each.process, process));
+  if (run !== undefined) return run.published === 'live' && run.ended_at === null;
+  return !hasRunSince(log, state.status_at);
+}
+
+/** Another process has resumed the conversation after the killed one had said its last. */
+function hasRunSince({ runs }: Worklog, instant: number): boolean {
+  return runs.some(({ started_at, ended_at }) => Math.max(started_at, ended_at ?? 0) >= instant);
+}
+
+/** A bridge sees its own runs itself. */
+function isOfBridge({ pid }: ProcessIdentity): boolean {
+  const environment = readEnvironment(pid);
+  return typeof environment !== 'string' && valueIn(environment, RUN_MARK) !== null;
+}
+
+function launcherOf({ process, conversation }: PublishedAgent): BoundConversation | null {
+  const launcher = conversationOf(process.pid);
+  return launcher?.conversation === conversation ? null : launcher;
+}
+
+/** The same memory, as a process of its own in that directory sees it. */
+function memoryIn({ places, surroundings, clock, stamp }: Memory, directory: string): Memory {
+  const { process, variables } = surroundings;
+  const { redact } = stamp;
+  const there = { directory, process, variables };
+  return new Memory({ surroundings: there, folder: places.root, clock, redact, origin: 'watchkeeper' });
+}

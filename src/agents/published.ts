@@ -1,0 +1,58 @@
+/**
+ * What a program publishes of its processes, read as another program's files are: it may be absent, torn, huge, a link or another
+ * user's. Then nothing is published.
+ */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { requireOwn } from '../files/ownFile.js';
+import { READ_NO_LINK, readPlainFileSync } from '../files/plainFile.js';
+import { parseObject } from '../json.js';
+import type { AgentProgram, ProgramFolders, PublishedPlace, PublishedState } from './agentProgram.js';
+
+/** Such a file has some hundred bytes. */
+const LONGEST_FILE_BYTES = 64 * 1024;
+/** Those of processes that were killed may stay for ever. */
+const MOST_FILES = 500;
+
+/** @returns the path of the file in which a program publishes the state of a process; null if it publishes none */
+export function publishedFile(program: AgentProgram, folders: ProgramFolders, pid: number): string | null {
+  const place = program.publishes(folders);
+  return place === null ? null : join(place.folder, place.fileOf(pid));
+}
+
+/** @returns the published state of a process; null if there is none that can be read */
+export function publishedBy(program: AgentProgram, folders: ProgramFolders, pid: number): PublishedState | null {
+  const place = program.publishes(folders);
+  return place === null ? null : stateOf(place, pid);
+}
+
+/** @returns the published states of all processes, living or not, {@link MOST_FILES} at most */
+export function publishedStates(program: AgentProgram, folders: ProgramFolders): PublishedState[] {
+  const place = program.publishes(folders);
+  if (place === null) return [];
+  const pids = namesIn(place.folder).flatMap((name) => place.pidOf(name) ?? []);
+  return pids.slice(0, MOST_FILES).flatMap((pid) => stateOf(place, pid) ?? []);
+}
+
+function stateOf(place: PublishedPlace, pid: number): PublishedState | null {
+  try {
+    const path = join(place.folder, place.fileOf(pid));
+    const text = readPlainFileSync(path, LONGEST_FILE_BYTES, {
+      flags: READ_NO_LINK,
+      check: (stat) => requireOwn(path, stat),
+    });
+    const fields = parseObject<Record<string, unknown>>(text);
+    const state = fields === null || Array.isArray(fields) ? null : place.stateIn(fields);
+    return state?.pid === pid ? state : null;
+  } catch {
+    return null;
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

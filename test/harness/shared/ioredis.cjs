@@ -1,0 +1,1 @@
+module.exports = globalThis[Symbol.for('watchkeeper.test.shared')].ioredis;

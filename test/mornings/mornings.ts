@@ -1,0 +1,346 @@
+/**
+ * Mornings: what happened in a directory the day before, and what the next agent, and its person, should hear of first. Each was written
+ * down before the program answered.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { worklogKind } from '../../memory/fold/rules/kind.js';
+import { keepSession } from '../../memory/keeping/keep.js';
+import { type Launch, startConversation } from '../../memory/programs/conversationStart.js';
+import { endRun } from '../../memory/programs/runEnd.js';
+import { type GivenContext, noteGiven, startContext } from '../../memory/programs/sessionContext.js';
+import { type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
+import { HOUR, isoTime, MINUTE } from '../../src/time.js';
+import { memoryScene } from '../memory/scene.js';
+
+/** `orderly`: the person left it after its answer, or whatever came last. `window`: the terminal was closed. `kill`: nothing says why. */
+type End = 'orderly' | 'window' | 'kill' | 'host' | 'alive';
+type Record = { readonly [field: string]: unknown };
+
+const HERE = readProcessIdentity('host');
+/** A process that lives as long as the test. */
+const OTHER = readProcessIdentity('host', process.ppid);
+
+const asks = (text: string): Record => ({ type: 'user', message: { role: 'user', content: text } });
+const says = (text: string): Record => ({
+  type: 'assistant',
+  message: { id: `m-${text}`, role: 'assistant', content: [{ type: 'text', text }], stop_reason: 'end_turn' },
+});
+let calls = 0;
+const call = (name: string, input: object): Record => ({
+  type: 'assistant',
+  message: {
+    ...{ id: `c${++calls}`, role: 'assistant', stop_reason: 'tool_use' },
+    content: [{ type: 'tool_use', id: `t${calls}`, name, input }],
+  },
+});
+const result = (text = 'done', isError = false): Record => ({
+  type: 'user',
+  message: {
+    role: 'user',
+    content: [{ type: 'tool_result', tool_use_id: `t${calls}`, content: text, ...(isError && { is_error: true }) }],
+  },
+});
+
+/** A directory, and the agents that worked in it. */
+export class Morning {
+  readonly #scene = memoryScene();
+  readonly ids = new Map<string, string>();
+  #count = 0;
+
+  path(name: string): string {
+    return join(this.#scene.directory, name);
+  }
+
+  /** A question that is answered in words. */
+  async chat(label: string, end: End = 'orderly'): Promise<void> {
+    await this.session(label, [asks(`What is ${label}?`), says(`${label} is a thing.`)], end);
+  }
+
+  async chats(count: number): Promise<void> {
+    for (let number = 1; number <= count; number += 1) await this.chat(`chat ${number}`);
+  }
+
+  /** Work that stops in the middle of writing a file. */
+  async halfWritten(label: string, end: End): Promise<void> {
+    const file = `${label.replaceAll(' ', '-')}.ts`;
+    writeFileSync(this.path(file), 'half of it');
+    const input = { file_path: this.path(file), content: 'half of it' };
+    await this.session(
+      label,
+      [asks(label), call('Write', input), result(), call('Bash', { command: 'npm test' })],
+      end,
+    );
+  }
+
+  /** Work that stops while a command runs, without a file. */
+  async running(label: string, end: End): Promise<void> {
+    await this.session(label, [asks(label), call('Bash', { command: 'npm test' })], end);
+  }
+
+  /** Answered, with tasks left open. */
+  async withTasks(label: string, end: End = 'orderly'): Promise<void> {
+    const todos = [
+      { content: 'Write it', status: 'completed', activeForm: 'Writing' },
+      { content: 'Test it', status: 'pending', activeForm: 'Testing' },
+    ];
+    await this.session(label, [asks(label), call('TodoWrite', { todos }), result(), says('Half of it is there.')], end);
+  }
+
+  async withFailedCall(label: string): Promise<void> {
+    const test = call('Bash', { command: 'npm test' });
+    await this.session(label, [asks(label), test, result('Exit code 1\n3 failed', true), says('Three tests fail.')]);
+  }
+
+  async finished(label: string): Promise<void> {
+    const input = { file_path: this.path('done.ts'), content: 'x' };
+    await this.session(label, [asks(label), call('Write', input), result(), says('It is done.')]);
+  }
+
+  /** A person declares a piece of work, and leaves it. */
+  async declared(label: string): Promise<void> {
+    const memory = this.#scene.open();
+    const fields = { purpose: label, fields: {}, plan: [], concurrent: true };
+    const { id, log } = memory.lifecycle.begin(memory.workspace, fields);
+    log.close();
+    this.ids.set(label, id);
+    await this.#scene.clock.advance(MINUTE);
+  }
+
+  /** @param source of the conversation; `resume` takes the conversation of the label again */
+  async session(label: string, records: readonly Record[], end: End = 'orderly', source: Launch['source'] = 'startup') {
+    const { clock, home } = this.#scene;
+    this.#count += 1;
+    const conversation =
+      source === 'resume' ? `c-${label}` : `c-${label}-${this.#count}`.replace(`-${this.#count}`, '');
+    const agent = this.#agent(end);
+    const transcript = join(home, '..', `${conversation.replaceAll(' ', '-')}.jsonl`);
+    mkdirSync(join(home, '..'), { recursive: true });
+    const launch: Launch = { provider: 'claude', conversation, source, transcript, agent, launchedIn: null };
+    const given = await this.#started(launch);
+    this.ids.set(label, given.id);
+    let text = '';
+    for (const record of records) {
+      const more = { sessionId: conversation, uuid: `u${this.#count}-${text.length}`, isSidechain: false };
+      text += `${JSON.stringify({ ...more, cwd: this.#scene.directory, timestamp: isoTime(clock.now()), ...record })}\n`;
+      await clock.advance(1_000);
+    }
+    writeFileSync(transcript, text, { flag: 'a' });
+    await this.#ended(given.id, agent, end);
+    await clock.advance(MINUTE);
+    return given;
+  }
+
+  async #ended(id: string, agent: ProcessIdentity, end: End): Promise<void> {
+    if (end !== 'orderly' && end !== 'window') return;
+    const memory = this.#scene.open();
+    const session = memory.sessions.open(id);
+    if (session === null) throw new Error(`there is no session ${id}`);
+    endRun(memory, session, agent, end === 'window' ? 'other' : 'prompt_input_exit');
+    await keepSession(memory, session, Number.POSITIVE_INFINITY);
+    session.log.close();
+  }
+
+  #agent(end: End): ProcessIdentity {
+    if (end === 'alive') return OTHER;
+    const gone = { ...HERE, pid_start: `${this.#count}` };
+    return end === 'host' ? { ...gone, boot_id: 'the-boot-before' } : gone;
+  }
+
+  /** As one hook does it: binds, tells, and notes what was told. */
+  async #started(launch: Launch): Promise<GivenContext & { readonly id: string }> {
+    const memory = this.#scene.open();
+    const started = startConversation(memory, launch);
+    const given = await startContext(memory, started, launch);
+    noteGiven(memory, started.session, given);
+    started.session.log.close();
+    return { ...given, id: started.session.id };
+  }
+
+  note(label: string, text: string): void {
+    const memory = this.#scene.open();
+    memory.sessions.addFacts(this.ids.get(label) ?? '', [worklogKind.line('note', { text, priority: 'high' })]);
+  }
+
+  /** @returns what a new window is told the next day */
+  async next(): Promise<GivenContext> {
+    await this.#scene.clock.advance(12 * HOUR);
+    const launch = { provider: 'claude', conversation: 'next', source: 'startup', transcript: null } as const;
+    return this.#started({ ...launch, agent: HERE, launchedIn: null });
+  }
+}
+
+export interface Story {
+  readonly day: (morning: Morning) => Promise<void>;
+  /** Which session the next agent should be told of first, by its label. Null if nothing is unfinished. */
+  readonly first: string | null;
+  /** What the person should see: `crashed`, `cut off`, or nothing. */
+  readonly person: 'crashed' | 'cut off' | null;
+  /** Words that the agent must hear besides. */
+  readonly also?: readonly string[];
+}
+
+export const STORIES: Readonly<{ [name: string]: Story }> = {
+  'nothing but a chat': { day: (m) => m.chat('rain'), first: null, person: null },
+  'fifty chats': { day: (m) => m.chats(50), first: null, person: null },
+  'work that is finished, then a chat': {
+    day: async (m) => {
+      await m.finished('Add a flag');
+      await m.chat('rain');
+    },
+    first: null,
+    person: null,
+  },
+  'a killed agent, then one chat': {
+    day: async (m) => {
+      await m.halfWritten('Migrate the database', 'kill');
+      await m.chat('rain');
+    },
+    first: 'Migrate the database',
+    person: 'crashed',
+    also: ['Migrate-the-database.ts'],
+  },
+  'a killed agent, then fifty chats': {
+    day: async (m) => {
+      await m.halfWritten('Migrate the database', 'kill');
+      await m.chats(50);
+    },
+    first: 'Migrate the database',
+    person: 'crashed',
+    also: ['Migrate-the-database.ts'],
+  },
+  'a window closed in the middle of a write, then one chat': {
+    day: async (m) => {
+      await m.halfWritten('Rename the module', 'window');
+      await m.chat('rain');
+    },
+    first: 'Rename the module',
+    person: 'cut off',
+    also: ['Rename-the-module.ts'],
+  },
+  'a window closed while the tests ran, then fifty chats': {
+    day: async (m) => {
+      await m.running('Run the tests', 'window');
+      await m.chats(50);
+    },
+    first: 'Run the tests',
+    person: 'cut off',
+  },
+  'tasks left open, then ten chats': {
+    day: async (m) => {
+      await m.withTasks('Write the parser');
+      await m.chats(10);
+    },
+    first: 'Write the parser',
+    person: null,
+    also: ['Test it'],
+  },
+  'tests that fail at the end, then a chat': {
+    day: async (m) => {
+      await m.withFailedCall('Make the tests green');
+      await m.chat('rain');
+    },
+    first: 'Make the tests green',
+    person: null,
+  },
+  'declared work, then ten chats': {
+    day: async (m) => {
+      await m.declared('Plan the release');
+      await m.chats(10);
+    },
+    first: 'Plan the release',
+    person: null,
+  },
+  'a half-written file before an open turn': {
+    day: async (m) => {
+      await m.halfWritten('Write the parser', 'window');
+      await m.running('Run the tests', 'window');
+    },
+    first: 'Write the parser',
+    person: 'cut off',
+    also: ['1 more unfinished session of this directory, 1 of which crashed or was cut off'],
+  },
+  'an open turn before open tasks': {
+    day: async (m) => {
+      await m.running('Run the tests', 'kill');
+      await m.withTasks('Write the parser');
+    },
+    first: 'Run the tests',
+    person: 'crashed',
+  },
+  'open tasks before a failed call': {
+    day: async (m) => {
+      await m.withTasks('Write the parser');
+      await m.withFailedCall('Make the tests green');
+    },
+    first: 'Write the parser',
+    person: null,
+  },
+  'a failed call before what was only declared': {
+    day: async (m) => {
+      await m.withFailedCall('Make the tests green');
+      await m.declared('Plan the release');
+    },
+    first: 'Make the tests green',
+    person: null,
+  },
+  'a host that was started again, with idle windows and one at work': {
+    day: async (m) => {
+      await m.halfWritten('Write the parser', 'host');
+      await m.chat('rain', 'host');
+      await m.chat('snow', 'host');
+    },
+    first: 'Write the parser',
+    person: 'crashed',
+  },
+  'a host that was started again, with idle windows alone': {
+    day: async (m) => {
+      await m.chat('rain', 'host');
+      await m.chat('snow', 'host');
+    },
+    first: null,
+    person: null,
+  },
+  'a window that had answered was killed, and another one was closed at work': {
+    day: async (m) => {
+      await m.running('Run the tests', 'window');
+      await m.chat('rain', 'kill');
+    },
+    first: 'Run the tests',
+    person: 'cut off',
+  },
+  'two killed agents: the one that was writing comes first': {
+    day: async (m) => {
+      await m.halfWritten('Write the parser', 'kill');
+      await m.running('Run the tests', 'kill');
+    },
+    first: 'Write the parser',
+    person: 'crashed',
+  },
+  'a killed agent whose conversation was resumed, and answered': {
+    day: async (m) => {
+      await m.halfWritten('Write the parser', 'kill');
+      await m.session('Write the parser', [asks('Go on'), says('It is whole now.')], 'orderly', 'resume');
+      await m.chat('rain');
+    },
+    first: null,
+    person: null,
+  },
+  'an agent at work in another window': {
+    day: async (m) => {
+      await m.running('Run the tests', 'alive');
+    },
+    first: null,
+    person: null,
+    also: ['Another agent is at work in this directory', 'Run the tests'],
+  },
+  'a killed agent, of which a window that is still open was told': {
+    day: async (m) => {
+      await m.halfWritten('Write the parser', 'kill');
+      await m.chat('rain', 'alive');
+    },
+    first: null,
+    person: null,
+    also: ['which still runs, was told of it', 'track resume'],
+  },
+};
