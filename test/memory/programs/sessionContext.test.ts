@@ -83,7 +83,7 @@ test('whoever starts where an agent crashed is told its steps and what to do, on
   const third = await start(scene, 'c-3');
   expect(third.text).toContain('"Go on"');
   expect(third.text).toContain(
-    '1 more unfinished session of this directory, 1 of which crashed or was cut off: watchkeeper work list',
+    '1 more unfinished session of this directory \(1 crashed or was cut off\): watchkeeper work list',
   );
   expect(third.notice).toBeNull();
 });
