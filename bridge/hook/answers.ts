@@ -3,6 +3,7 @@ import { closeAfter } from '../../memory/logs/scoped.js';
 import type { Launch } from '../../memory/programs/conversationStart.js';
 import { boundSession, endRun, waitForPermission } from '../../memory/programs/runEnd.js';
 import type { GivenContext } from '../../memory/programs/sessionContext.js';
+import { isUnrecorded } from '../../memory/sessions/agentProcess.js';
 import type { Memory } from '../../memory/sessions/memory.js';
 import type { OpenSession } from '../../memory/sessions/sessions.js';
 import { CONVERSATION_SOURCES, type ConversationSource } from '../../memory/words.js';
@@ -52,7 +53,10 @@ export async function answerOf(call: HookCall): Promise<object | null> {
 async function atStart(call: HookCall): Promise<object | null> {
   const { memory, payload, agent, launchedIn } = call;
   const { provider, conversation, transcript } = payload;
-  const launch = { provider, conversation, transcript, source: sourceOf(payload.source), agent, launchedIn };
+  const launch = {
+    ...{ provider, conversation, transcript, source: sourceOf(payload.source) },
+    ...{ unrecorded: isUnrecorded(agent), agent, launchedIn },
+  };
   const begun = memory.clock.now();
   try {
     return await recordedStart(call, launch);

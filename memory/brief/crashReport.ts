@@ -24,6 +24,10 @@ import { type Resuming, type WayToResume, wayToResume } from './resuming.js';
 /** For people. */
 const MOST_FILES_NAMED = 50;
 
+/** Of a session without a transcript. */
+export const UNRECORDED = 'nothing of it was recorded, because its program kept no transcript, or that is gone.';
+const UNSEEN = `unknown: ${UNRECORDED}`;
+
 export interface CrashReport {
   readonly session_id: string;
   /** `cut_off`: its program reported its end, in the middle of a turn. */
@@ -126,7 +130,7 @@ export function crashLines(report: CrashReport, now: number): string[] {
   const time = (at: number | null) => (at === null ? 'unknown' : `${isoTime(at)} (${ago(now - at)})`);
   return [
     `${report.session_id} ${INTERRUPTED[report.kind]}: ${report.proof}`,
-    `task:           ${oneLine(report.purpose)}`,
+    `task:           ${report.purpose === '' ? UNSEEN : oneLine(report.purpose)}`,
     ...(last_asked === null ? [] : [`last asked:     ${oneLine(last_asked)}`]),
     `began:          ${time(report.created_at)}`,
     `last activity:  ${time(report.last_activity)}`,
@@ -188,6 +192,7 @@ export function otherCrash(
   const asked = fold?.isTurnOpen ? lastAskedOf(log, fold) : null;
   const lines = [
     `Session ${name}${purpose === '' ? '' : `: ${words.text(purpose)}`}`,
+    ...(fold === null ? [`What was asked is unknown: ${UNRECORDED}`] : []),
     ...interruptedLines(condition.agent, proofOf(log, here)),
     ...(asked === null ? [] : [`It was last asked: ${words.text(asked)}`]),
     `To see all of it: watchkeeper track resume ${name}`,

@@ -10,7 +10,7 @@ import { lastAskedOf, purposeOf } from '../observed/purpose.js';
 import { stepsOf } from '../observed/step.js';
 import { ago } from '../show/status.js';
 import { type Section, withinBudget } from './budget.js';
-import { elsewhereLines, interruptedLines, proofOf } from './crashReport.js';
+import { elsewhereLines, interruptedLines, proofOf, UNRECORDED } from './crashReport.js';
 import { checkpointOf, entriesOf, isOpen, notesOf, planOf, repeatedOf } from './declaredSections.js';
 import { errorsOf, refusalsOf, unreadOf } from './faultSections.js';
 import { FENCE_LENGTH, fenced } from './fence.js';
@@ -124,6 +124,9 @@ function headOf(view: SessionView, level: ContextLevel, words: Words, end: strin
         ...interruptedLines(view.agent, proofOf(log, here)),
         ...(holds(level, 'way_to_resume') ? elsewhereLines(log, here, (host) => words.name(host)) : []),
         ...lostLines(view, level),
+        ...(fold === null && purpose === '' && view.agent === 'crashed'
+          ? [`What was asked is unknown: ${UNRECORDED}`]
+          : []),
         ...(place === null ? [] : [sentence(place)]),
         ...(end === null ? [] : [`How its run ended: ${words.text(end)}`]),
         ...(fold === null || !isLeft(view, level)

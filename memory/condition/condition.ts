@@ -30,6 +30,8 @@ export interface Recorded extends RunsOf<Ran>, Pick<Worklog, 'notices' | 'ping'>
   readonly acknowledged_at: number | null;
   /** It began by itself, and nothing was asked or declared in it. */
   readonly isUnused: boolean;
+  /** Nothing of it can be seen, so that something may have been asked. */
+  readonly isUnseen: boolean;
   /** The agent waits for a person or the model, as far as the worklog knows. */
   readonly isWaiting: boolean;
   readonly looseEnds: LooseEnds;
@@ -80,11 +82,11 @@ export function conditionOf(
   { here, now, hours, judged: unaware, wait = null }: Viewpoint,
 ): Condition {
   const judged = judgedInWait(unaware, wait);
-  const { lifecycle, end, archived, progress, damage, isUnused } = recorded;
+  const { lifecycle, end, archived, progress, damage, isUnused, isUnseen } = recorded;
   const runs = new Runs(recorded, here);
   const mayWork = mayBeAtWork(recorded, runs);
   const broken = brokenNow({ mayWork, judged }, { isUnseen: runs.liveness === 'unknown', now });
-  const isCrashed = runs.isLost && !isUnused && !endedWithHost(recorded, runs, here);
+  const isCrashed = runs.isLost && (!isUnused || isUnseen) && !endedWithHost(recorded, runs, here);
   const doing = isCrashed ? null : doingOf(recorded, mayWork, { judged, wait });
   const last = lastActive(recorded);
   const agent = isCrashed ? 'crashed' : agentOf(recorded, runs, doing);

@@ -14,8 +14,14 @@ import { damageOf } from './damage.js';
 /**
  * @param fold null if nothing was observed; undefined if it was not looked at
  * @param counts of its worklog
+ * @param isUnseen there is nothing in which something could have been observed
  */
-export function recordedOf(log: Worklog, fold: Observed | null | undefined, counts: Readonly<LogCounts>): Recorded {
+export function recordedOf(
+  log: Worklog,
+  fold: Observed | null | undefined,
+  counts: Readonly<LogCounts>,
+  isUnseen = false,
+): Recorded {
   return {
     lifecycle: log.lifecycle,
     end: log.end?.reason ?? null,
@@ -28,7 +34,8 @@ export function recordedOf(log: Worklog, fold: Observed | null | undefined, coun
     progress: progressOf(stepsOf({ log, fold: fold ?? null })),
     last_activity: Math.max(log.last_activity ?? 0, fold?.lastActivity ?? 0) || null,
     acknowledged_at: log.acknowledged_at,
-    isUnused: fold !== undefined && isUnused(log, fold),
+    isUnused: fold !== undefined && isUnused(log, fold, isUnseen),
+    isUnseen,
     looseEnds: looseEndsOf(log, fold ?? null),
     damage: damageOf(counts, log.created_at !== null),
   };
@@ -56,6 +63,7 @@ export function recordedIn(state: WrittenState): Recorded {
     last_activity: state.last_activity,
     acknowledged_at: state.acknowledged_at,
     isUnused: false,
+    isUnseen: false,
     looseEnds: state.loose_ends,
     damage: damageOf(state.log, true),
   };

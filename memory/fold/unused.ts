@@ -1,4 +1,5 @@
 /** Whether anything was done in a session that began by itself. */
+import { LOST } from './runs.js';
 import type { Worklog } from './worklog.js';
 
 export function isUndeclared({ steps, files, notes, log, errors, checkpoints, children }: Worklog): boolean {
@@ -11,17 +12,29 @@ export function isImplicit({ facts, lifecycle }: Worklog): boolean {
 }
 
 /**
+ * Without a transcript a program that has ended by itself was never asked anything.
+ * @param log of a session of which nothing can be seen
+ * @returns whether something may have been asked: its transcripts were removed because of their age, its program kept none, or was
+ *   killed
+ */
+export function mayHaveBeenAsked({ kept, conversations, runs, waits }: Worklog): boolean {
+  const isUnrecorded = conversations.some(({ unrecorded, moved_at }) => unrecorded === true && moved_at === null);
+  return kept?.removed === true || isUnrecorded || waits.size > 0 || runs.some(({ reason }) => reason === LOST);
+}
+
+/**
  * @param seen of its share of the conversation. Null if nothing was
+ * @param isUnseen there is nothing in which something could have been seen
  * @returns whether it began by itself, and nothing was asked or declared in it
  */
 export function isUnused(
   log: Worklog,
   seen: { readonly prompts: number; readonly isTurnOpen: boolean; readonly actions: readonly unknown[] } | null,
+  isUnseen = false,
 ): boolean {
   if (!isImplicit(log) || !isUndeclared(log) || log.facts?.purpose) return false;
   if (log.runs.some(({ published }) => published === 'left')) return false;
-  // Its transcripts were removed because of their age.
-  if (seen === null) return log.kept?.removed !== true;
+  if (seen === null) return isUnseen ? !mayHaveBeenAsked(log) : log.kept?.removed !== true;
   // The calls of one that continues an ended session may be the end of that one's last turn.
   const hasCalled = log.facts?.continues == null && seen.actions.length > 0;
   return seen.prompts === 0 && !seen.isTurnOpen && !hasCalled;

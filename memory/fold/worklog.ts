@@ -90,6 +90,8 @@ export interface Conversation {
   readonly id: string;
   readonly source: ConversationSource;
   readonly transcript: string | null;
+  /** Its program was told to keep no transcript. */
+  readonly unrecorded?: boolean;
   readonly cwd: string | null;
   readonly workspace: string | null;
   /** The start of its share. Null if that is the beginning of the conversation. */

@@ -11,9 +11,8 @@ import { stateWords } from '../condition/words.js';
 import { LOST_BEGINNING } from '../fold/state.js';
 import { isUnused } from '../fold/unused.js';
 import { settledCounts } from '../logs/settledCounts.js';
-import type { Observed } from '../observed/observed.js';
 import { purposeOf, readPurpose } from '../observed/purpose.js';
-import { observe } from '../observed/sources.js';
+import { type Observation, observe } from '../observed/sources.js';
 import { hasLostLines } from '../sessions/lostLines.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -222,9 +221,12 @@ async function foldedEntry(
     const { state } = log;
     const workspace = tried(() => memory.workspaceOf(state), onUnreadable);
     const folders = state.lifecycle === 'ended' ? null : memory.programs;
-    const { fold } = await observe({ log: state, folder, workspace }, { folders, redact: memory.stamp.redact });
-    if (isLeftUnused(memory, log, fold)) return null;
-    const recorded = recordedOf(state, fold, await settledCounts(log));
+    const { fold, isUnseen } = await observe(
+      { log: state, folder, workspace },
+      { folders, redact: memory.stamp.redact },
+    );
+    if (isLeftUnused(memory, log, { fold, isUnseen })) return null;
+    const recorded = recordedOf(state, fold, await settledCounts(log), isUnseen);
     const isJudged = state.conversations.length > 0 || isNoticed(state);
     const isAtWork = isJudged && mayBeAtWork(recorded, memory.runsOf(state));
     const purpose = state.facts === null ? '' : purposeOf(state, fold);
@@ -246,8 +248,14 @@ async function foldedEntry(
 }
 
 /** Whether an agent was closed or killed before it was asked anything. Lines that cannot be read may be declarations. */
-function isLeftUnused(memory: Viewer, { state, counts }: OpenSession['log'], fold: Observed | null): boolean {
-  return !memory.runsOf(state).mayWork && counts.unreadable + counts.newer === 0 && isUnused(state, fold);
+function isLeftUnused(
+  memory: Viewer,
+  { state, counts }: OpenSession['log'],
+  { fold, isUnseen }: Pick<Observation, 'fold' | 'isUnseen'>,
+): boolean {
+  const runs = memory.runsOf(state);
+  const isKnown = !(isUnseen && runs.isLost) && counts.unreadable + counts.newer === 0;
+  return !runs.mayWork && isKnown && isUnused(state, fold, isUnseen);
 }
 
 /** @returns the directory of a workspace by its id; each log is looked at once */

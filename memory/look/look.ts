@@ -40,6 +40,8 @@ export interface Look {
   readonly state: CombinedState;
   /** Null if nothing was observed. */
   readonly fold: Observed | null;
+  /** There is nothing in which something could have been observed. */
+  readonly isUnseen: boolean;
   /** The last activity or acknowledgement, UTC epoch milliseconds. */
   readonly last: number | null;
   readonly now: number;
@@ -65,8 +67,8 @@ export async function lookAt(
   const workspace = memory.workspaceOf(log);
   const observation = await observe({ log, folder, workspace }, { folders: memory.programs, redact: stamp.redact });
   const state = combinedState(log, at, observation);
-  const { fold } = observation;
-  const recorded = recordedOf(log, fold, counts);
+  const { fold, isUnseen } = observation;
+  const recorded = recordedOf(log, fold, counts, isUnseen);
   const judged = (await judge?.(memory, id, now)) ?? null;
   const wait = publishedWait(memory, log);
   const condition = conditionOf(recorded, { here: surroundings.process, now, hours: settings.freshness, judged, wait });
@@ -82,7 +84,7 @@ export async function lookAt(
       return filesInDoubt({ log, fold }, root);
     },
   };
-  return { log, state, fold, last: lastActive(recorded), now, path, condition: whole };
+  return { log, state, fold, isUnseen, last: lastActive(recorded), now, path, condition: whole };
 }
 
 function leftBy(memory: Viewer, log: Worklog): LeftProcess[] {

@@ -10,13 +10,14 @@ import { recordedIn, recordedOf } from '../condition/recorded.js';
 import { byWeight, WEIGHTS, type Weight } from '../condition/weight.js';
 import { isInterrupted } from '../condition/words.js';
 import { isUnused } from '../fold/unused.js';
+import type { Worklog } from '../fold/worklog.js';
 import { worklogIn } from '../home/places.js';
 import type { Memory } from '../sessions/memory.js';
 import { mostUrgentFirst, type OpenHere, openOne } from '../sessions/openHere.js';
 import type { Viewer } from '../sessions/views.js';
 import type { LeftSession } from '../workspaces/log.js';
 import type { Workspace } from '../workspaces/workspace.js';
-import { lookAt } from './look.js';
+import { type Look, lookAt } from './look.js';
 import { settledState } from './written.js';
 
 export interface Weighed {
@@ -134,7 +135,7 @@ async function weigh(
   const viewpoint = { here: surroundings.process, now: clock.now(), hours: settings.freshness, judged: null };
   const condition = look?.condition ?? conditionOf(recorded, viewpoint);
   // It began by itself, and nothing was asked or declared in it.
-  const isNothing = look !== null && isUnused(log.state, look.fold);
+  const isNothing = look !== null && isNeverAsked(look, log.state);
   const last_activity = look?.state.last_activity ?? recorded.last_activity;
   const isSure = isRead && session.manning !== 'elsewhere';
   const mark = markFor(memory, session, condition, last_activity);
@@ -143,6 +144,11 @@ async function weigh(
     isNothing,
     mark: isSure && mark !== null ? { ...mark, weight: isNothing ? null : mark.weight } : null,
   };
+}
+
+/** What a crashed agent was asked cannot be seen; that it crashed can. */
+function isNeverAsked({ fold, isUnseen, condition }: Look, log: Worklog): boolean {
+  return isUnused(log, fold, isUnseen) && !(isUnseen && condition.agent === 'crashed');
 }
 
 /** A memory that takes no lines is looked at all the same. */

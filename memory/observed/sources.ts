@@ -22,6 +22,8 @@ export interface Observation {
   readonly observed: 'transcript' | 'journal' | 'none';
   /** Null if nothing was observed. */
   readonly fold: Observed | null;
+  /** There is nothing in which something could have been observed. */
+  readonly isUnseen: boolean;
 }
 
 /** A session's record, and where its files are. */
@@ -46,6 +48,10 @@ export async function observe(
   if (folders === null) return observeKept(session);
   const shares = sharesOf(log, journalIn(session.folder), folders);
   if (shares.every(({ transcript }) => transcript === null)) return observeKept(session);
+  const orKept = async (fold: Observed): Promise<Observation> =>
+    fold.lines > 0
+      ? { observed: 'transcript', fold, isUnseen: false }
+      : { ...(await observeKept(session)), isUnseen: false };
   const fold = new Observed();
   // The copy says the same, and is shorter.
   if (shares.every(isUnchanged)) {
@@ -55,10 +61,10 @@ export async function observe(
     const known = recalled ?? fold;
     // Without `texts`, the copy has no words. The first prompt is at the beginning of the transcript, so it is found quickly.
     if (known.prompts > 0) known.firstPrompt ??= await readFirstPrompt(log, folders, redact);
-    return known.lines > 0 ? { observed: 'transcript', fold: known } : observeKept(session);
+    return orKept(known);
   }
   await takeShares(shares, fold, { workspace, trimmer: observedTrimmer(redact) });
-  return fold.lines > 0 ? { observed: 'transcript', fold } : observeKept(session);
+  return orKept(fold);
 }
 
 /** Nothing was written to its transcripts since the copy was made. */
@@ -75,7 +81,7 @@ export async function observeKept(session: ObservedSession, isAnew = false): Pro
   const journal = journalIn(folder);
   const shares = sharesOf(log, journal, null);
   const recalled = isAnew ? null : recallFold(session, shares);
-  if (recalled !== null) return { observed: 'journal', fold: recalled };
+  if (recalled !== null) return { observed: 'journal', fold: recalled, isUnseen: false };
   const fold = new Observed();
   if (shares.length > 0) await takeShares(shares, fold, { workspace, trimmer: AS_IT_IS });
   else if (existsSync(journal)) {
@@ -83,7 +89,8 @@ export async function observeKept(session: ObservedSession, isAnew = false): Pro
     for await (const { records } of batchesOf(new JournalTail(journal)))
       for (const record of records) fold.take(record);
   }
-  return fold.lines > 0 ? { observed: 'journal', fold } : { observed: 'none', fold: null };
+  if (fold.lines > 0) return { observed: 'journal', fold, isUnseen: false };
+  return { observed: 'none', fold: null, isUnseen: shares.length === 0 && !existsSync(journal) };
 }
 
 interface Taking {

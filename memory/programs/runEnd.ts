@@ -2,9 +2,9 @@
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { worklogKind } from '../fold/rules/kind.js';
 import { openRunOf } from '../fold/runs.js';
-import { isImplicit, isUndeclared } from '../fold/unused.js';
+import { isImplicit, isUndeclared, mayHaveBeenAsked } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
-import { transcriptOf } from '../observed/programFolders.js';
+import { isPacked, transcriptOf } from '../observed/programFolders.js';
 import { type Adopting, isAdopted } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
 import { isUnbegun, type OpenSession } from '../sessions/sessions.js';
@@ -42,10 +42,12 @@ export function endRun(memory: Viewer, session: OpenSession, agent: ProcessIdent
     sessions.addFacts(session, [worklogKind.line('session_ended', { reason: 'superseded' })]);
 }
 
-/** @returns whether nothing was asked in a session that began by itself: its program keeps no transcript of it */
-export function wasNeverAsked({ programs }: Viewer, state: Worklog): boolean {
+/** @returns whether nothing was asked in a session that began by itself: its program would else have a transcript of it */
+export function wasNeverAsked(memory: Viewer, state: Worklog): boolean {
+  const { programs } = memory;
   if (!isImplicit(state) || !isUndeclared(state) || programs === null) return false;
-  return state.conversations.every((conversation) => transcriptOf(conversation, programs) === null);
+  if (mayHaveBeenAsked(state) || memory.runsOf(state).isLost) return false;
+  return state.conversations.every((one) => transcriptOf(one, programs) === null && !isPacked(one, programs));
 }
 
 /** The subject of a dialog, as far as the program reports it. */

@@ -122,8 +122,10 @@ async function contextOf(
 const NOTHING: Around = { unfinished: [], atWork: [], resting: null };
 const NONE_TAKEN = { look: null, taken: [] } as const;
 
-function isNothing({ log, fold }: Look): boolean {
-  return (fold === null && isUndeclared(log) && !log.facts?.purpose) || isUnused(log, fold);
+function isNothing({ log, fold, isUnseen, condition }: Look): boolean {
+  // What its agent was asked cannot be seen; that it crashed can.
+  if (isUnseen && condition.agent === 'crashed') return false;
+  return (fold === null && isUndeclared(log) && !log.facts?.purpose) || isUnused(log, fold, isUnseen);
 }
 
 /** @returns the heaviest session that has something to show, and those before it that are left to other agents */

@@ -28,6 +28,8 @@ export interface Adopted {
   readonly source: ConversationSource;
   /** Null if it is where the program keeps its transcripts. */
   readonly transcript: string | null;
+  /** The program was told to keep none. */
+  readonly unrecorded?: boolean;
   /** If the program published that it works, and no hook of it reported that. */
   readonly published?: Publication | undefined;
 }
@@ -62,7 +64,7 @@ function adoptConversation(
   memory: Adopting,
   session: OpenSession,
   bound: BoundConversation,
-  { source, transcript, process }: Adopted,
+  { source, transcript, unrecorded, process }: Adopted,
 ): void {
   const { id, log } = session;
   const { provider, conversation } = bound;
@@ -80,6 +82,7 @@ function adoptConversation(
     ...{ provider, conversation, source, cwd: memory.surroundings.directory, workspace: memory.workspace.id, since },
     // Only the program's own hook reports the path, and a reader of the session may not have the program's variables.
     transcript: transcript ?? theirs?.transcript ?? undefined,
+    unrecorded: unrecorded === true ? true : undefined,
     process: process ?? undefined,
   });
   memory.sessions.addFacts(session, (state) => (hasConversation(state, bound) && source !== 'resume' ? [] : [line]));

@@ -63,6 +63,18 @@ export function hasScreen({ variables }: Surroundings, agent: ProcessIdentity | 
   return programNamed(programOfProcess(words))?.isHeadless(words) !== true;
 }
 
+/**
+ * @param agent the program. Null if it is unknown
+ * @returns whether it may have been told to keep no transcript
+ */
+export function isUnrecorded(agent: ProcessIdentity | null): boolean {
+  if (agent === null) return false;
+  const words = readArguments(agent.pid);
+  const environment = readEnvironment(agent.pid);
+  const variable = (name: string) => (typeof environment === 'string' ? null : (valueIn(environment, name) ?? null));
+  return programNamed(programOfProcess(words))?.isUnrecorded(words, variable) ?? false;
+}
+
 /** @returns the conversation of the agent whose shell started the process; null if none did, or its environment cannot be read */
 export function conversationOf(pid: number): BoundConversation | null {
   const environment = readEnvironment(pid);

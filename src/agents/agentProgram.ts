@@ -16,6 +16,12 @@ export interface AgentProgram {
   transcripts(folders: ProgramFolders): TranscriptPlace;
   /** @returns whether a file is its transcript by its name alone */
   isTranscript(file: string): boolean;
+  /**
+   * @param words of its process
+   * @param variable reads one with which it was started
+   * @returns whether it may have been told to keep no transcript
+   */
+  isUnrecorded(words: readonly string[], variable: (name: string) => string | null): boolean;
   /** @param words of its process. @returns whether it was started without a screen on which a hook's message is seen */
   isHeadless(words: readonly string[]): boolean;
   /** Where it publishes the state of its processes. Null if it publishes none. */
@@ -80,6 +86,8 @@ export interface TranscriptPlace {
   readonly folder: string;
   /** How many levels of folders are between that one and a transcript. */
   readonly levels: number;
+  /** Further folders, without levels, to which a person moves transcripts. */
+  readonly archives?: readonly string[];
   /** The id is foreign text: it is compared, and never made a part of a path. */
   isTranscriptOf(file: string, conversation: string): boolean;
 }

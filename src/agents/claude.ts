@@ -10,6 +10,8 @@ const PROCESS_FILE = /^([1-9]\d{0,9})\.json$/;
 
 const folderOf = ({ HOME = '/', CLAUDE_CONFIG_DIR }: ProgramFolders) => CLAUDE_CONFIG_DIR || join(HOME, '.claude');
 
+const CHILD_MARK = 'CLAUDE_CODE_CHILD_SESSION';
+
 /** Claude Code. Without a screen it says so by a variable, and not by its words. */
 export const claude: AgentProgram = {
   name: 'claude',
@@ -25,6 +27,9 @@ export const claude: AgentProgram = {
   }),
   // Its files are named by ids alone, as those of others may be.
   isTranscript: () => false,
+  /** One that inherits the mark of an agent's shell takes itself for a part of that agent's session. */
+  isUnrecorded: (words, variable) =>
+    words.includes('--no-session-persistence') || !['', '0', 'false'].includes(variable(CHILD_MARK) ?? ''),
   isHeadless: () => false,
   publishes: (folders) => ({
     folder: join(folderOf(folders), 'sessions'),

@@ -18,12 +18,17 @@ export const codex: AgentProgram = {
   resume: 'codex resume',
   conversationVariable: 'CODEX_THREAD_ID',
   folderVariable: 'CODEX_HOME',
-  transcripts: ({ HOME = '/', CODEX_HOME }) => ({
-    folder: join(CODEX_HOME || join(HOME, '.codex'), 'sessions'),
-    levels: 3,
-    isTranscriptOf: (file, conversation) => file.endsWith(`-${conversation}.jsonl`),
-  }),
+  transcripts: ({ HOME = '/', CODEX_HOME }) => {
+    const home = CODEX_HOME || join(HOME, '.codex');
+    return {
+      folder: join(home, 'sessions'),
+      levels: 3,
+      archives: [join(home, 'archived_sessions')],
+      isTranscriptOf: (file, conversation) => file.endsWith(`-${conversation}.jsonl`),
+    };
+  },
   isTranscript: (file) => file.startsWith('rollout-'),
+  isUnrecorded: (words) => words.includes('--ephemeral'),
   /** The first word that is no option, and no value of one, is the command. */
   isHeadless(words) {
     const own = words.slice(words.findIndex((word) => processName(word) === 'codex') + 1);

@@ -2,8 +2,6 @@
  * Lines on which several records stand: a program was killed before it had written a line's end, and the next one continued there. The
  * records before and after what is torn are whole.
  */
-import type { JournalRecord } from './record.js';
-
 const [QUOTE, BACKSLASH, OPENING_BRACE, CLOSING_BRACE] = [0x22, 0x5c, 0x7b, 0x7d];
 /** After these, an object may be a part of the torn record. */
 const BEFORE_A_PART = ':,[';
@@ -11,8 +9,8 @@ const BEFORE_A_PART = ':,[';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: zeros are what is looked for
 const GAP = /[\u0000-\u0020]*/y;
 
-export interface SharedLine {
-  readonly records: readonly JournalRecord[];
+export interface SharedLine<Parsed> {
+  readonly records: readonly Parsed[];
   /** Something else is on the line, too. */
   readonly isTorn: boolean;
 }
@@ -26,8 +24,11 @@ export function mayBeShared(text: string): boolean {
  * @param text a line that is not one record
  * @param parse as the reader of lines parses one record
  */
-export function recordsOn(text: string, parse: (text: string) => JournalRecord | null): SharedLine {
-  const first: JournalRecord[] = [];
+export function recordsOn<Parsed extends { readonly timestamp?: unknown }>(
+  text: string,
+  parse: (text: string) => Parsed | null,
+): SharedLine<Parsed> {
+  const first: Parsed[] = [];
   let from = 0;
   for (let end = endOfObject(text, 0); end > 0; end = endOfObject(text, from)) {
     const record = parse(text.slice(from, end));
@@ -35,7 +36,7 @@ export function recordsOn(text: string, parse: (text: string) => JournalRecord |
     first.push(record);
     from = afterGap(text, end);
   }
-  const last: JournalRecord[] = [];
+  const last: Parsed[] = [];
   let to = beforeGap(text, text.length);
   for (let start = startOfObject(text, from, to); start >= 0; start = startOfObject(text, from, to)) {
     const record = parse(text.slice(start, to));

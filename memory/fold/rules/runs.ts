@@ -63,12 +63,13 @@ export const runRules = {
       conversation: z.string().check(z.minLength(1)),
       source: z.enum(CONVERSATION_SOURCES),
       transcript: text,
+      unrecorded: z.optional(z.boolean()),
       cwd: text,
       workspace: text,
       since: instant,
       process: z.optional(processSchema),
     }),
-    (log, { provider, conversation, source, transcript, cwd, workspace, since, process }, { at }) => {
+    (log, { provider, conversation, source, transcript, unrecorded, cwd, workspace, since, process }, { at }) => {
       const { conversations, more } = log;
       if (source === 'resume') log.resumed_at = at;
       // An agent that comes back resumes it.
@@ -84,6 +85,7 @@ export const runRules = {
         ...{ provider, id: conversation, source, at, process: process ?? null, moved_at: null },
         ...{ transcript: transcript ?? null, cwd: cwd ?? null, workspace: workspace ?? null },
         since: since == null ? null : Date.parse(since),
+        ...(unrecorded === true && { unrecorded }),
       };
       log.present = entry;
       addTo(conversations, entry, { more, name: 'conversations', isSettled: ({ moved_at }) => moved_at !== null });

@@ -90,7 +90,7 @@ testWithMounts.each([
     const later = payload(place, 'SessionStart', { source, session_id: 'c-2' });
     const { systemMessage, hookSpecificOutput } = expectUnrecorded(await hook(place, later));
     expect(systemMessage).toMatch(
-      /^watchkeeper: the last agent here crashed, [^\n]+\nwatchkeeper: this session is not recorded: [^\n]+$/,
+      /^watchkeeper: an agent here crashed, [^\n]+\nwatchkeeper: this session is not recorded: [^\n]+$/,
     );
     expect(systemMessage).toMatch(what);
     expect(hookSpecificOutput.additionalContext).toContain(`watchkeeper work continue ${id}`);
@@ -105,7 +105,7 @@ testWithMounts('a conversation that goes on in a home that is read-only is told 
   readOnly(place.home);
   const resumed = expectUnrecorded(await hook(place, payload(place, 'SessionStart', { source: 'resume' })));
   expect(resumed.hookSpecificOutput.additionalContext).toContain(id);
-  expect(resumed.systemMessage).toMatch(/^watchkeeper: the last agent here crashed, /);
+  expect(resumed.systemMessage).toMatch(/^watchkeeper: an agent here crashed, /);
   for (const goesOn of [payload(place, 'SessionStart', { source: 'compact' }), cleared]) {
     const { systemMessage, hookSpecificOutput } = expectUnrecorded(await hook(place, goesOn));
     expect(hookSpecificOutput.additionalContext).toContain('mind it');

@@ -51,7 +51,7 @@ test('a crash is told to the model and to the person, as the agents read it', as
   expect(code).toBe(0);
   expect(JSON.parse(out)).toEqual({
     hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: expect.stringContaining('mind the cache') },
-    systemMessage: expect.stringMatching(/^watchkeeper: the last agent here crashed/),
+    systemMessage: expect.stringMatching(/^watchkeeper: an agent here crashed/),
   });
 });
 

@@ -20,7 +20,7 @@ test('what was declared and what was observed have one bound together, with coun
     take('post_tool_use', index, { ...call, outcome: 'failed' });
     take('usage', index, { agent_id: `a${index}`, message_id: `m${index}`, input: 1, output: 0, cached: 0 });
   }
-  const state = combinedState(log, 0, { observed: 'transcript', fold });
+  const state = combinedState(log, 0, { isUnseen: false, observed: 'transcript', fold });
   const { files, errors, agents, tokens } = state;
   expect(Object.keys(files)).toHaveLength(2_000);
   expect(files).toMatchObject({ 'declared.ts': { status: 'working' }, [`f${MANY - 1}`]: { change: 'created' } });
@@ -43,7 +43,7 @@ test('declaring a file hides nothing that was observed of it', () => {
   write('file', { path: 'two.txt', to: 'done', step: '2' });
   write('file', { path: 'said.txt', to: 'done' });
   fold.take({ event: 'files', timestamp: isoTime(at), created: ['two.txt', 'one.txt'] } as never);
-  expect(combinedState(log, 0, { observed: 'transcript', fold }).files).toMatchObject({
+  expect(combinedState(log, 0, { isUnseen: false, observed: 'transcript', fold }).files).toMatchObject({
     'one.txt': { change: 'created', status: null },
     'two.txt': { change: 'created', at, status: 'done', step: '2' },
     'said.txt': { status: 'done' },

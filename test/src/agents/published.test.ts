@@ -1,4 +1,4 @@
-// covers: src/agents/published.ts src/agents/claudesState.ts src/agents/claude.ts src/agents/codex.ts
+// covers: src/agents/programs.ts src/agents/published.ts src/agents/claudesState.ts src/agents/claude.ts src/agents/codex.ts
 /** What programs publish of their processes is read as another program's file: anything may be in its place. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, linkSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';

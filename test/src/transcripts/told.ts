@@ -14,7 +14,7 @@ export const START = Date.parse('2026-02-05T09:00:00.000Z');
 /** Signs of life that come with everything. */
 const BESIDE: readonly unknown[] = ['record', 'context', 'queue', 'stream', 'tool_event'];
 /** What no rule reads. */
-const OBSERVED: readonly unknown[] = ['plan', 'files', 'usage'];
+const OBSERVED: readonly unknown[] = ['plan', 'files', 'usage', 'order'];
 
 /** @returns the instant so many seconds after {@link START} */
 export function at(seconds: number): string {

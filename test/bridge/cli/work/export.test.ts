@@ -31,7 +31,7 @@ test('the whole record is one JSON, from whose log the same state can be folded 
   const path = join(testFolder(), 'again.jsonl');
   writeFileSync(path, logs['worklog.jsonl']);
   const log = Log.read(path, worklogKind);
-  const none = { observed: 'none', fold: null } as const;
+  const none = { observed: 'none', fold: null, isUnseen: true } as const;
   const folded = JSON.parse(JSON.stringify(log && combinedState(log.state, log.at, none)));
   const covered = { log: { lines: 4, applied: 4, refused: 0, unreadable: 0 }, kept: 0 };
   expect(state).toEqual({ ...folded, ...covered });

@@ -1,0 +1,102 @@
+/** Sessions of which nothing can be seen: what was asked there is unknown, and never nothing. */
+// covers: memory/fold/unused.ts memory/observed/programFolders.ts
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { crashesHere, crashLines, crashOf } from '../../../memory/brief/crashReport.js';
+import { lookAt } from '../../../memory/look/look.js';
+import { startConversation } from '../../../memory/programs/conversationStart.js';
+import { endRun } from '../../../memory/programs/runEnd.js';
+import { startContext } from '../../../memory/programs/sessionContext.js';
+import { claude } from '../../../src/agents/claude.js';
+import { codex } from '../../../src/agents/codex.js';
+import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
+import { RECORDED } from '../../src/transcripts/told.js';
+import { type MemoryScene, memoryScene } from '../scene.js';
+
+const living = readProcessIdentity('host');
+const dead: ProcessIdentity = { ...living, boot_id: 'another', pid_start: '1' };
+
+function launch(conversation: string, more: object = {}) {
+  const plain = {
+    provider: 'claude',
+    conversation,
+    source: 'startup',
+    transcript: null,
+    agent: living,
+    launchedIn: null,
+  };
+  return { ...plain, ...more } as Parameters<typeof startConversation>[1];
+}
+
+const open = (scene: MemoryScene) => scene.open({ CODEX_HOME: join(scene.home, 'codex') });
+
+function begin(scene: MemoryScene, conversation: string, more: object = {}) {
+  return startConversation(open(scene), launch(conversation, more));
+}
+
+/** Ends its run in order. @returns what became of the session */
+function ended(scene: MemoryScene, conversation: string, more: object = {}) {
+  const { session } = begin(scene, conversation, more);
+  endRun(open(scene), session, living, 'prompt_input_exit');
+  const { lifecycle, end } = session.log.state;
+  session.log.close();
+  return end?.reason ?? lifecycle;
+}
+
+test('one that was killed crashed, whatever it was asked: it is listed, reported, and told to the next agent once', async () => {
+  const scene = memoryScene();
+  const { session } = begin(scene, 'c-1', { agent: dead, transcript: join(scene.home, 'none.jsonl') });
+  const report = await crashOf(scene.open(), session);
+  session.log.close();
+  const [found] = await crashesHere(scene.open());
+  expect(found?.id).toBe(session.id);
+  expect(report === null ? [] : crashLines(report, scene.clock.now())).toContain(
+    'task:           unknown: nothing of it was recorded, because its program kept no transcript, or that is gone.',
+  );
+  const next = launch('c-2');
+  const started = startConversation(scene.open(), next);
+  const { text } = await startContext(scene.open(), started, next);
+  started.session.log.close();
+  expect(text).toContain(`Session ${session.id}\n`);
+  expect(text).toContain('Its agent crashed');
+  expect(text).toContain('What was asked is unknown: nothing of it was recorded');
+});
+
+test('one that ended in order was asked nothing, unless its program keeps no transcript, or has packed it', () => {
+  const scene = memoryScene();
+  const folder = join(scene.home, 'codex');
+  expect(ended(scene, 'c-1')).toBe('superseded');
+  expect(ended(scene, 'c-2', { unrecorded: true })).toBe('active');
+  const packed = join(folder, 'sessions/2026/11/28/rollout-2026-11-28T00-00-00-c-3.jsonl.zst');
+  mkdirSync(dirname(packed), { recursive: true });
+  writeFileSync(packed, 'packed');
+  expect(ended(scene, 'c-3', { provider: 'codex' })).toBe('active');
+  expect(ended(scene, 'c-4', { provider: 'codex' })).toBe('superseded');
+});
+
+test('an archived rollout of Codex is read where it was moved to', async () => {
+  const scene = memoryScene();
+  const folder = join(scene.home, 'codex');
+  const place = join(folder, 'archived_sessions');
+  mkdirSync(place, { recursive: true });
+  const id = '01a22460-e183-79c1-ba04-a4c8ac9ce804';
+  const rollout = readFileSync(join(RECORDED, 'codex-0.169.0/exit.jsonl'));
+  writeFileSync(join(place, `rollout-2026-11-28T22-57-38-${id}.jsonl`), rollout);
+  const { session } = begin(scene, id, { provider: 'codex', transcript: join(folder, 'sessions/gone.jsonl') });
+  const { fold } = await lookAt(open(scene), session);
+  session.log.close();
+  expect(fold?.prompts).toBeGreaterThan(0);
+  expect(ended(scene, id, { provider: 'codex' })).toBe('active');
+  rmSync(place, { recursive: true });
+  expect(ended(scene, 'c-9', { provider: 'codex' })).toBe('superseded');
+});
+
+test('programs say that they keep no transcript', () => {
+  const marked = (value: string | null) => (name: string) => (name === 'CLAUDE_CODE_CHILD_SESSION' ? value : null);
+  expect(claude.isUnrecorded(['claude', '-p', 'x', '--no-session-persistence'], marked(null))).toBe(true);
+  expect(claude.isUnrecorded(['claude'], marked('1'))).toBe(true);
+  expect(['0', '', null].map((value) => claude.isUnrecorded(['claude'], marked(value)))).toEqual([false, false, false]);
+  expect(codex.isUnrecorded(['codex', 'exec', '--ephemeral', 'x'], marked(null))).toBe(true);
+  expect(codex.isUnrecorded(['codex'], marked('1'))).toBe(false);
+});
