@@ -5,6 +5,8 @@
 import { readSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
+import { LARGEST_PAYLOAD_BYTES, type Payload, parsePayload } from '../../memory/programs/payload.js';
+import { takeSpool } from '../../memory/programs/spool.js';
 import { conversationOf, isAgent } from '../../memory/sessions/agentProcess.js';
 import { isInBridgeRun } from '../../memory/sessions/bridgeRun.js';
 import { Memory } from '../../memory/sessions/memory.js';
@@ -26,7 +28,6 @@ import { systemClock } from '../../src/time.js';
 import { startDetached } from '../command/detached.js';
 import { keepLater, roundLater } from '../command/keepLater.js';
 import { answerOf } from './answers.js';
-import { LARGEST_PAYLOAD_BYTES, type Payload, parsePayload } from './payload.js';
 
 const STDIN = 0;
 const STDOUT = 1;
@@ -118,18 +119,23 @@ async function main(): Promise<object | null> {
   const host = env.WATCHKEEPER_HOST ?? hostname();
   if (isInBridgeRun((name) => env[name] ?? null, process.pid, readProcessIdentity(host))) return null;
   const environment: NodeJS.ProcessEnv = { ...env, HOME: env.HOME || homeOfUser() };
-  const agent = agentAbove(host, environment);
-  const payload = readPayload(agent === null ? null : programOfProcess(readArguments(agent.pid)));
-  if (payload === null) throw new Error('what it was given is no payload of a hook');
+  const isSpooled = process.argv.includes('--spooled');
+  const agent = isSpooled ? null : agentAbove(host, environment);
+  const payload = isSpooled ? null : readPayload(agent === null ? null : programOfProcess(readArguments(agent.pid)));
+  if (payload === null && !isSpooled) throw new Error('what it was given is no payload of a hook');
   const variables = SURROUNDING_VARIABLES.map((name) => [name, inheritedOf(environment, name)] as const);
   const surroundings: Surroundings = {
-    directory: resolve(payload.directory ?? currentDirectory()),
+    directory: resolve(payload?.directory ?? currentDirectory()),
     process: readProcessIdentity(host),
     variables: Object.fromEntries(variables.filter(([, value]) => value !== undefined)),
   };
-  const memory = new Memory({ surroundings, folder: null, clock: systemClock, redact, origin: 'program' });
-  const outer = agent === null ? null : conversationOf(agent.pid);
   const starter = { startDetached: (args: readonly string[]) => startDetached(args, env) };
+  const memory = new Memory({ surroundings, folder: null, clock: systemClock, redact, origin: 'program' });
+  if (payload === null) {
+    takeSpool(memory, (session) => keepLater(starter, memory, session));
+    return null;
+  }
+  const outer = agent === null ? null : conversationOf(agent.pid);
   return answerOf({
     memory,
     payload,

@@ -1,4 +1,4 @@
-// covers: bridge/hook/main.ts bridge/hook/program.ts bridge/hook/answers.ts bridge/hook/payload.ts
+// covers: bridge/hook/main.ts bridge/hook/program.ts bridge/hook/answers.ts memory/programs/payload.ts
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
