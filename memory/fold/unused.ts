@@ -13,7 +13,7 @@ export function isImplicit({ facts, lifecycle }: Worklog): boolean {
 
 /**
  * Without a transcript a program that has ended by itself was never asked anything.
- * @param log of a session of which nothing can be seen
+ * @param log of a session that shows nothing of its work
  * @returns whether something may have been asked: its transcripts were removed because of their age, its program kept none, or was
  *   killed
  */
@@ -33,6 +33,7 @@ export function isUnused(
   isUnseen = false,
 ): boolean {
   if (!isImplicit(log) || !isUndeclared(log) || log.facts?.purpose) return false;
+  if (log.runs.some(({ published }) => published === 'left')) return false;
   if (seen === null) return isUnseen ? !mayHaveBeenAsked(log) : log.kept?.removed !== true;
   // The calls of one that continues an ended session may be the end of that one's last turn.
   const hasCalled = log.facts?.continues == null && seen.actions.length > 0;

@@ -1,4 +1,4 @@
-/** What a new agent finds in its directory: unfinished work, other agents at work, and work that another agent was told of. */
+/** A new agent's directory: unfinished work, agents at work, and work that another agent has already heard about. */
 import { isoTime } from '../../src/time.js';
 import type { Section } from '../brief/budget.js';
 import type { Changing } from '../brief/changesSince.js';
@@ -8,7 +8,7 @@ import { type Look, lookAt } from '../look/look.js';
 import { type Weighed, weighedHere } from '../look/unfinished.js';
 import { purposeOf } from '../observed/purpose.js';
 import type { Memory } from '../sessions/memory.js';
-import type { OpenHere } from '../sessions/openHere.js';
+import { startedAgain } from '../sessions/published.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Viewer } from '../sessions/views.js';
 
@@ -31,14 +31,24 @@ export interface Around {
  */
 export async function aroundHere(memory: Reporting, except: string | null, until: number): Promise<Around> {
   const { gone, atWork } = await weighedHere(memory, memory.workspace, { except, until });
+  const back = comingBack(memory, gone);
+  const left = gone.filter(({ id }) => !back.some((session) => session.id === id));
   return {
-    unfinished: gone.filter(isUnfinished),
-    atWork: await atWorkOf(memory, atWork, until),
-    resting: gone.find((one) => !isUnfinished(one)) ?? null,
+    unfinished: left.filter(isUnfinished),
+    atWork: await atWorkOf(memory, [...atWork, ...back], until),
+    resting: left.find((one) => !isUnfinished(one)) ?? null,
   };
 }
 
-/** Unfinished work of which the agent of another session, which still lives, was told. */
+/** @returns those whose agent died, and is started again by its program: another one must not begin the same */
+function comingBack(memory: Reporting, gone: readonly Weighed[]): OpenSession[] {
+  const again = memory.programs === null ? [] : startedAgain(memory.programs);
+  const ids = again.map((conversation) => memory.bindings.sessionOf(conversation));
+  const lost = gone.filter(({ id, isInterrupted }) => isInterrupted && ids.includes(id));
+  return lost.flatMap(({ id }) => memory.look(id) ?? []);
+}
+
+/** Unfinished work whose record was given to the agent of another session, which still lives. */
 export interface Taken extends OpenSession {
   readonly isInterrupted: boolean;
   readonly by: string;
@@ -46,7 +56,7 @@ export interface Taken extends OpenSession {
   readonly at: number;
 }
 
-/** @returns null if no living agent was told of the session */
+/** @returns null if no living agent was given the session's record */
 export function takenBy(memory: Reporting, session: OpenSession, isInterrupted: boolean): Taken | null {
   const { told } = session.log.state;
   const state = told === null ? undefined : memory.look(told.session_id)?.log.state;
@@ -54,7 +64,7 @@ export function takenBy(memory: Reporting, session: OpenSession, isInterrupted: 
   return { ...session, isInterrupted, by: told.session_id, at: told.at };
 }
 
-async function atWorkOf(memory: Reporting, sessions: readonly OpenHere[], until: number): Promise<Look[]> {
+async function atWorkOf(memory: Reporting, sessions: readonly OpenSession[], until: number): Promise<Look[]> {
   const looks: Look[] = [];
   for (const session of sessions) {
     if (looks.length === MOST_NAMED || memory.clock.now() >= until) break;

@@ -13,7 +13,7 @@ import { newWorklog } from '../fold/newWorklog.js';
 import { isUndeclared, isUnused } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
 import { type Look, lookAt } from '../look/look.js';
-import { keepMark, type Weighed } from '../look/unfinished.js';
+import { keepMark, likelyFirst, type Weighed } from '../look/unfinished.js';
 import type { Observed } from '../observed/observed.js';
 import { hasScreen } from '../sessions/agentProcess.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -55,9 +55,10 @@ export async function startContext(
   return given;
 }
 
-/** @returns the context for a start that may not wait for the records */
-export function lateContext({ before }: StartedConversation): GivenContext {
-  return { level: 'root', text: unshownContext(before?.id ?? null), notice: null };
+/** @returns the context for a start that may not wait any longer for the records */
+export function lateContext(memory: Reporting, { session, before }: StartedConversation): GivenContext {
+  const id = before?.id ?? likelyFirst(memory, session.id);
+  return { level: 'root', text: id === null ? '' : unshownContext(id), notice: null };
 }
 
 /** @returns the context for the start of a conversation that cannot be recorded. Writes nothing to the session */
@@ -79,7 +80,7 @@ interface Reader {
   readonly level: ContextLevel;
   /** The session of the conversation. */
   readonly own: Pick<OpenSession, 'id'>;
-  /** Whether it is told of other sessions. A resumed conversation was, when it began. */
+  /** Whether it hears of other sessions. A resumed conversation did, when it began. */
   readonly isRoot: boolean;
   readonly until: number;
 }
@@ -144,7 +145,7 @@ async function heaviest(
   return { look: null, taken };
 }
 
-/** @returns the heaviest session whose agent was interrupted, and of which no agent was told; null if there is none */
+/** @returns the heaviest session whose agent was interrupted, and whose record no agent was given; null if there is none */
 async function firstUntold(memory: Reporting, others: readonly Weighed[]): Promise<Look | null> {
   for (const { id } of others.filter(({ isInterrupted }) => isInterrupted)) {
     const session = memory.look(id);
@@ -158,7 +159,7 @@ async function firstUntold(memory: Reporting, others: readonly Weighed[]): Promi
 function furtherOf({ surroundings, stamp }: Viewer, others: readonly Weighed[], crash: Look | null): Section[] {
   const more = others.filter(({ id }) => id !== crash?.log.session_id);
   const count = more.filter(({ isInterrupted }) => isInterrupted).length;
-  const which = count === 0 ? '' : `, ${count} of which crashed or ${count === 1 ? 'was' : 'were'} cut off`;
+  const which = count === 0 ? '' : ` (${count} crashed or ${count === 1 ? 'was' : 'were'} cut off)`;
   const words = `${counted(more.length, 'more unfinished session')} of this directory${which}: watchkeeper work list --here`;
   return [
     ...(crash === null ? [] : otherCrash(crash, surroundings.process, new Words(stamp.redact))),

@@ -1,5 +1,4 @@
 /** One caller's view of a memory: its places, its sessions, and which of them the caller means. */
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { MemorySettings } from '../../src/config/memorySettings.js';
 import { UnreachableError, UsageError } from '../../src/errors.js';
@@ -68,7 +67,7 @@ export class Memory {
     this.claims = new Claims(this.places, this.stamp, (id) => this.#mayHold(id));
     this.bindings = new Bindings(this.places, this.stamp);
     this.lifecycle = new Lifecycle(this.places, this.sessions, this.claims, this.stamp);
-    this.workspace = workspaceOf(surroundings.directory, (id) => existsSync(this.places.workspaceLog(id)));
+    this.workspace = this.claims.workspaceOf(surroundings.directory, variables);
     this.git = new Git(this.workspace.root, variables);
   }
 
@@ -134,7 +133,7 @@ export class Memory {
     if (found !== null) return found;
     // A bridge claims no directory.
     const places = [facts.cwd, ...conversations.map(({ cwd }) => cwd)].flatMap((cwd) => cwd ?? []);
-    return places.map((cwd) => workspaceOf(cwd, (known) => known === id)).find((place) => place.id === id) ?? null;
+    return places.map((cwd) => workspaceOf(cwd, (known) => known.id === id)).find((place) => place.id === id) ?? null;
   }
 
   /** The conversation of the agent whose shell runs the caller; null outside of one. */

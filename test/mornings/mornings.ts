@@ -258,7 +258,7 @@ export const STORIES: Readonly<{ [name: string]: Story }> = {
     },
     first: 'Write the parser',
     person: 'cut off',
-    also: ['1 more unfinished session of this directory, 1 of which crashed or was cut off'],
+    also: ['1 more unfinished session of this directory (1 crashed or was cut off)'],
   },
   'an open turn before open tasks': {
     day: async (m) => {
