@@ -208,7 +208,7 @@ function bundle(folder) {
  */
 function forEveryNode() {
   const { engines } = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8'));
-  const oldest = /^>=(\d+\.\d+)$/.exec(engines.node)[1];
+  const oldest = engines?.node.slice('>='.length) ?? '0.0';
   const [major, minor] = oldest.split('.');
   const line = `'watchkeeper: the hook has recorded nothing: '+process.execPath+' is Node '+process.version.slice(1)+', and ${oldest} or newer is needed; run: watchkeeper plugin status\\n'`;
   return {

@@ -2,8 +2,8 @@
 import { fstatSync, readSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { isatty } from 'node:tty';
+import { LARGEST_PAYLOAD_BYTES, type Payload, parsePayload } from '../../memory/programs/payload.js';
 import { errorCode } from '../../src/errors.js';
-import { LARGEST_PAYLOAD_BYTES, type Payload, parsePayload } from './payload.js';
 
 const STDIN = 0;
 const CHUNK_BYTES = 64 * 1024;

@@ -18,6 +18,8 @@ export type Part =
   /** When it began and was last active, its lifecycle. */
   | 'times'
   | 'framework'
+  /** The last prompt, if the session is about something else now than at its beginning. */
+  | 'subject'
   /** How its directory has changed. */
   | 'place'
   /** Its last turn: the last words, open calls, the last entries and calls, what it cost. */
@@ -44,10 +46,10 @@ const WHOLE: readonly Part[] = [
 ];
 const PARTS: Readonly<Record<ContextLevel, readonly Part[]>> = {
   root: [...WHOLE, 'way_to_resume'],
-  compacted: ['files_in_progress', 'open_steps', 'notes', 'checkpoint', 'repeated_errors'],
+  compacted: ['subject', 'files_in_progress', 'open_steps', 'notes', 'checkpoint', 'repeated_errors'],
   resumed: ['times', 'place', 'top_notes', 'changes'],
-  delegated: ['critical_notes'],
-  resumed_delegated: ['place'],
+  delegated: ['subject', 'critical_notes'],
+  resumed_delegated: ['subject', 'place'],
   revival: WHOLE,
 };
 

@@ -97,12 +97,8 @@ export function notesFor(
   return fenced(lines);
 }
 
-/** @param id of the session whose record cannot be read in time; null if it is not known which one it would be */
-export function unshownContext(id: string | null): string {
-  if (id === null)
-    return fenced([
-      'The records of this directory take too long to be read here. They are listed by: watchkeeper work list --here',
-    ]);
+/** @param id of the session whose record cannot be read in time */
+export function unshownContext(id: string): string {
   const name = new Words((text) => text).name(id);
   return fenced([
     `The record of session ${name} takes too long to be read here. It is shown by: watchkeeper track resume ${name}`,
@@ -119,6 +115,7 @@ function headOf(view: SessionView, level: ContextLevel, words: Words, end: strin
     entries: [
       ...entries('purpose', [
         `Session ${nameOf(log, words)}${purpose === '' ? '' : `: ${words.text(purpose)}`}`,
+        ...(holds(level, 'subject') ? askedLines(view, level, words) : []),
         ...(holds(level, 'times') ? [timesOf(view, level)] : []),
         ...(log.end?.summary ? [`How it ended: ${words.text(log.end.summary)}`] : []),
         ...interruptedLines(view.agent, proofOf(log, here)),

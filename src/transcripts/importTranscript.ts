@@ -39,7 +39,7 @@ export async function importTranscript(
   write: (line: string) => void,
 ): Promise<ImportSummary> {
   const files = transcriptAt(path);
-  const tail = new TranscriptTail(files, journalTrimmer(redact));
+  const tail = new TranscriptTail(files, journalTrimmer(redact), 'file');
   const fallback = nameFor(path);
   let sessionId: string | null = null;
   let lines = 0;

@@ -198,6 +198,36 @@ test('a sub-agent of a session that began by itself is told what was asked, and 
   session.log.close();
 });
 
+test('a sub-agent is told what the session is about now, not only what was asked first; so is an agent after a compaction', async () => {
+  const scene = memoryScene();
+  const transcript = join(scene.directory, 'c-1.jsonl');
+  const asked = (content: string, second: number) => ({
+    ...{ type: 'user', uuid: `u${second}`, parentUuid: null, sessionId: 'c-1', message: { role: 'user', content } },
+    timestamp: isoTime(scene.clock.now() + second * 1_000),
+  });
+  const lines = [asked('Fix the login', 0), asked('Write the docs', 1)].map((line) => `${JSON.stringify(line)}\n`);
+  writeFileSync(transcript, lines.join(''));
+  const { id } = await start(scene, 'c-1', { transcript });
+  const memory = scene.open();
+  const session = memory.sessions.open(id);
+  if (session === null) throw new Error('the session is gone');
+  for (const subAgent of [null, 'a1']) {
+    const context = await delegatedContext(memory, session, subAgent);
+    expect(context.text).toContain(`Session ${id}: "Fix the login"\nIt was last asked: "Write the docs"\n`);
+    noteGiven(memory, session, context);
+  }
+  // Its first task is over, and another has begun.
+  writeFileSync(transcript, [...lines, `${JSON.stringify(asked('Paint the door', 2))}\n`].join(''));
+  const again = await delegatedContext(memory, session, 'a1');
+  expect([again.level, again.text.includes('It was last asked: "Paint the door"')]).toEqual([
+    'resumed_delegated',
+    true,
+  ]);
+  session.log.close();
+  const compacted = await start(scene, 'c-1', { transcript, source: 'compact' });
+  expect(compacted.text).toContain('It was last asked: "Paint the door"');
+});
+
 test('a sub-agent that goes on is told where its session is now and where its result goes, and nothing twice', async () => {
   const scene = memoryScene();
   const { id } = await start(scene, 'c-1');
