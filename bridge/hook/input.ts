@@ -10,7 +10,7 @@ const CHUNK_BYTES = 64 * 1024;
 const END_OF_OBJECT = 0x7d;
 /** The last of the characters that JSON calls white space. */
 const SPACE = 0x20;
-const WAIT_MS = 5;
+const WAIT_MS = 1;
 /** Agents write as soon as they have started a hook. */
 const READ_WITHIN_MS = 1_000;
 
@@ -23,13 +23,15 @@ const READ_WITHIN_MS = 1_000;
  */
 export function readPayload(agent: string | null): Payload | null {
   waitForNothing();
-  const until = performance.now() + READ_WITHIN_MS;
+  let until = performance.now() + READ_WITHIN_MS;
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   let parts: Buffer[] = [];
   for (let length = 0, count = 0; ; length += count) {
     count = readBefore(until, chunk);
-    if (length + count > LARGEST_PAYLOAD_BYTES) parts = [];
-    else parts.push(Buffer.from(chunk.subarray(0, count)));
+    if (length + count > LARGEST_PAYLOAD_BYTES) {
+      parts = [];
+      until = performance.now() + READ_WITHIN_MS;
+    } else parts.push(Buffer.from(chunk.subarray(0, count)));
     const payload = count === 0 || endsObject(chunk, count) ? parsePayload(textOf(parts), agent) : null;
     if (payload !== null) return payload;
     if (count > 0) continue;

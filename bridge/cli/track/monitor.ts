@@ -10,7 +10,7 @@ import { meant } from '../../../memory/verbs/meant.js';
 import { type Door, type Outcome, verb } from '../../../memory/verbs/verb.js';
 import { judgedOf } from '../../../monitoring/terminals/judge.js';
 import { Monitor, type MonitorLimits, thresholdsOf } from '../../../monitoring/terminals/monitor.js';
-import { recordedMonitor } from '../../../monitoring/terminals/monitorRecord.js';
+import { livingMonitor, type MonitorRecord, recordedMonitor } from '../../../monitoring/terminals/monitorRecord.js';
 import { noticeText } from '../../../monitoring/terminals/notices.js';
 import { judgeQuietly } from '../../../monitoring/terminals/quietSession.js';
 import { mayWork, TerminalSession } from '../../../monitoring/terminals/terminalSession.js';
@@ -18,7 +18,7 @@ import { describeError, UnreachableError, UsageError } from '../../../src/errors
 import { appendPrivately } from '../../../src/files/privateFiles.js';
 import { systemCounters } from '../../../src/host/counters.js';
 import { oneLine } from '../../../src/log/visibleText.js';
-import { describeDuration, isoTime, SECOND } from '../../../src/time.js';
+import { describeDuration, isoTime, MINUTE, SECOND } from '../../../src/time.js';
 import { startMonitor, stopMonitor } from '../../command/monitorProcess.js';
 
 const LOG = 'monitor.log';
@@ -29,7 +29,7 @@ const UNCLEAR = 'say one of --start, --stop, --check and --run';
 export const monitor = verb({
   name: 'monitor',
   summary:
-    'notice when the session is silent for CHECKS times INTERVAL seconds:\n--start in the background, for a day at most; --run in this terminal;\n--check looks once, exit 1 if it is silent',
+    'notice when the session is silent for CHECKS times INTERVAL seconds:\n--start in the background, for a day at most; --run in this terminal;\n--check looks once, by the limits of the monitor that runs if there is one;\nexit 1 if it is silent',
   fields: {
     do: choice('--start|--stop|--check|--run', ['start', 'stop', 'check', 'run'], {
       flags: { start: { means: 'start' }, stop: { means: 'stop' }, check: { means: 'check' }, run: { means: 'run' } },
@@ -48,7 +48,7 @@ export const monitor = verb({
       case 'stop':
         return stop(memory, session);
       case 'check':
-        return check(memory, session, limits);
+        return check(memory, session, limitsOf(input, livingMonitor(memory, session.id)));
       case 'run':
         return watch(memory, session, limits, door);
       default:
@@ -160,7 +160,9 @@ interface Typed {
   readonly checks: string | undefined;
 }
 
-function limitsOf({ interval = '60', checks = '3' }: Typed): MonitorLimits {
+/** @param running what is not typed is as its monitor has it; null if none runs */
+function limitsOf(typed: Typed, running: MonitorRecord | null = null): MonitorLimits {
+  const { interval = String((running?.interval_ms ?? MINUTE) / SECOND), checks = String(running?.checks ?? 3) } = typed;
   if (!WHOLE.test(interval)) throw new UsageError(`--interval ${JSON.stringify(interval)}: whole seconds, such as 60`);
   if (!WHOLE.test(checks)) throw new UsageError(`--checks ${JSON.stringify(checks)}: a whole number, such as 3`);
   return { intervalMs: Number(interval) * SECOND, checks: Number(checks) };
