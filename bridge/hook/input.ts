@@ -4,6 +4,7 @@ import { Socket } from 'node:net';
 import { isatty } from 'node:tty';
 import { LARGEST_PAYLOAD_BYTES, type Payload, parsePayload } from '../../memory/programs/payload.js';
 import { errorCode } from '../../src/errors.js';
+import { systemClock } from '../../src/time.js';
 
 const STDIN = 0;
 const CHUNK_BYTES = 64 * 1024;
@@ -23,14 +24,14 @@ const READ_WITHIN_MS = 1_000;
  */
 export function readPayload(agent: string | null): Payload | null {
   waitForNothing();
-  let until = performance.now() + READ_WITHIN_MS;
+  let until = systemClock.monotonic() + READ_WITHIN_MS;
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   let parts: Buffer[] = [];
   for (let length = 0, count = 0; ; length += count) {
     count = readBefore(until, chunk);
     if (length + count > LARGEST_PAYLOAD_BYTES) {
       parts = [];
-      until = performance.now() + READ_WITHIN_MS;
+      until = systemClock.monotonic() + READ_WITHIN_MS;
     } else parts.push(Buffer.from(chunk.subarray(0, count)));
     const payload = count === 0 || endsObject(chunk, count) ? parsePayload(textOf(parts), agent) : null;
     if (payload !== null) return payload;
@@ -71,7 +72,7 @@ function readBefore(until: number, chunk: Buffer): number {
       return readSync(STDIN, chunk);
     } catch (error) {
       if (errorCode(error) !== 'EAGAIN') throw error;
-      if (performance.now() > until) throw new Error('it was given no whole payload in time', { cause: error });
+      if (systemClock.monotonic() > until) throw new Error('it was given no whole payload in time', { cause: error });
       Atomics.wait(new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)), 0, 0, WAIT_MS);
     }
   }

@@ -73,10 +73,10 @@ async function main(): Promise<object | null> {
   const environment: NodeJS.ProcessEnv = { ...env, HOME: env.HOME || homeOfUser() };
   const isSpooled = process.argv.includes('--spooled');
   const agent = isSpooled ? null : agentAbove(host, environment);
-  const asked = performance.now();
+  const asked = systemClock.monotonic();
   const payload = isSpooled ? null : readPayload(agent === null ? null : programOfProcess(readArguments(agent.pid)));
   if (payload === null && !isSpooled) throw new Error('what it was given is no payload of a hook');
-  const waitedMs = performance.now() - asked;
+  const waitedMs = systemClock.monotonic() - asked;
   const variables = SURROUNDING_VARIABLES.map((name) => [name, inheritedOf(environment, name)] as const);
   const surroundings: Surroundings = {
     directory: resolve(payload?.directory ?? currentDirectory()),
@@ -119,7 +119,7 @@ async function say(answer: object): Promise<void> {
     process.stdout.on('error', () => undefined);
     await new Promise<void>((resolve) => {
       process.stdout.write(bytes.subarray(at), () => resolve());
-      setTimeout(resolve, Math.max(LATE_READER_MS, ANSWER_WITHIN_MS - performance.now()));
+      void systemClock.sleep(Math.max(LATE_READER_MS, ANSWER_WITHIN_MS - systemClock.monotonic())).then(resolve);
     });
   }
 }
