@@ -55,9 +55,9 @@ export async function runCommandLine(dispatch: Dispatch): Promise<void> {
   process.exit();
 }
 
-/** What follows `--` is no option. Readers of `events` take each line for an event. */
+/** For the words of session memory: readers of the other commands know what these print. What follows `--` is no option. */
 function wantsJson(name: string | undefined, args: readonly string[]): boolean {
-  if (name === 'events') return false;
+  if (name !== 'track' && name !== 'work') return false;
   const end = args.indexOf('--');
   return (end === -1 ? args : args.slice(0, end)).includes('--json');
 }

@@ -257,8 +257,9 @@ describeScenes('bad input', () => {
       const before = filesOf(scene);
       for (const args of REFUSED_COMMANDS) {
         const refused = await scene.run(args);
-        // A program that asks for JSON gets the refusal as JSON.
-        const said = args.includes('--json') ? expect.stringMatching(/^\{"code":"usage","message":/) : '';
+        // The words of session memory refuse in JSON, if JSON is asked for.
+        const isMemory = args[0] === 'work' || args[0] === 'track';
+        const said = isMemory && args.includes('--json') ? expect.stringMatching(/^\{"code":"usage","message":/) : '';
         expect([args, refused.exit?.code, refused.stdout]).toEqual([args, 2, said]);
         expect(refused.stderr).toMatch(/^watchkeeper: .+\n$/);
       }

@@ -116,7 +116,7 @@ describeWithClaude('a real Claude Code with 200 calls', (claude) => {
         // A start, a sub-agent and an end: the shell of each becomes the program of the hook.
         const hooks = ['SessionStart', 'SubagentStart', 'SessionEnd'].flatMap((event) => [
           `hooks/run ${event}`,
-          `bridge/hook/main.cjs ${event}`,
+          `bridge/hook/main.cjs ${event}${event === 'SessionEnd' ? ' --spooled' : ''}`,
         ]);
         expect(ofOurs(readFileSync(trace, 'utf8'))).toEqual([...hooks, 'bridge/cli/main.js work keep']);
 

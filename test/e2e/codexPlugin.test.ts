@@ -119,6 +119,8 @@ describeWhereInstalled('the plugin in the real Codex', CODEX, () => {
         '1 more unfinished session of this directory',
       ])
         expect(context).toContain(words);
+      // Each reader takes in first what the launcher has noted of ends.
+      shown(place, 'work list --json');
       const events = ['conversation', 'run_started', 'context_given', 'run_ended'];
       expect(
         [...worklogsIn(place).values()].map((log) =>

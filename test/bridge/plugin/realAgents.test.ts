@@ -1,5 +1,14 @@
 /** The plugin in the real agents, installed from a scratch copy of the package. */
-import { appendFileSync, cpSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { programRunner } from '../../../bridge/command/runProgram.js';
@@ -27,6 +36,8 @@ const LIMIT_MS = 60 * SECOND * patience();
 
 /** Writes down each event with the process that started it, and answers with a context that says which event it was. */
 const HOOK = `const fs = require('node:fs');
+// Ends are read where the launcher has noted them.
+if (process.argv.includes('--spooled')) process.exit(0);
 let text = '';
 process.stdin.on('data', (chunk) => { text += chunk; });
 process.stdin.on('end', () => {
@@ -53,7 +64,16 @@ function scratch(name: AgentName) {
   const asker: Asker = { run: programRunner(environment, systemClock), surroundings };
   const places = new Places(home);
   const agents = [AGENTS[name]];
-  const events = () => readFileSync(join(root, 'dist/bridge/hook/events'), 'utf8').trim().split('\n');
+  const ends = () =>
+    readdirSync(join(home, 'spool')).map((name) => {
+      const [, payload = ''] = readFileSync(join(home, 'spool', name), 'utf8').split('\n');
+      const { hook_event_name: event, reason } = JSON.parse(payload);
+      return `${event} ${reason} noted`;
+    });
+  const events = () => [
+    ...readFileSync(join(root, 'dist/bridge/hook/events'), 'utf8').trim().split('\n'),
+    ...(existsSync(join(home, 'spool')) ? ends() : []),
+  ];
   return {
     root,
     folder,
@@ -138,7 +158,7 @@ describeWhereInstalled('the plugin in the real Claude Code', CLAUDE, () => {
         code: 0,
         out: expect.stringMatching(/^done\n(?:\ndone\n)?$/),
       });
-      const events = ['SessionStart startup claude', 'SubagentStart  claude', 'SessionEnd other claude'];
+      const events = ['SessionStart startup claude', 'SubagentStart  claude', 'SessionEnd other noted'];
       expect(scene.events()).toEqual(events);
       const contexts = peer.requests.map(({ request }) => JSON.stringify(request).match(/(?<=a context for )\w+/g));
       expect(contexts[0]).toEqual(['SessionStart']);
@@ -197,7 +217,7 @@ describeWhereInstalled('the plugin in the real Codex', CODEX, () => {
       const { command } = codexOptions(peer.url) as { command: string[] };
       const args = [...command.slice(1, -1), '--dangerously-bypass-hook-trust', 'hello'];
       expect(await scene.run('codex', args, { PEER_KEY: 'local' })).toMatchObject({ code: 0 });
-      expect(scene.events()).toEqual(['SessionStart startup codex', 'SessionEnd other codex']);
+      expect(scene.events()).toEqual(['SessionStart startup codex', 'SessionEnd other noted']);
       expect(peer.bodies.at(-1)).toContain('a context for SessionStart');
       expect(skillsIn(peer.bodies.at(-1) ?? '')).toEqual(OF_MODEL);
     },

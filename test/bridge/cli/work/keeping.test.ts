@@ -169,7 +169,9 @@ test('the generated files are made anew with the same bytes, whatever was in the
   writeFileSync(files[1], 'edited');
   await scene.say('work', ['rebuild', id]);
   expect(files.map((path: string) => readFileSync(path, 'utf8'))).toEqual([state, text]);
-  expect(readdirSync(join(scene.home, 'sessions', id)).sort()).toEqual(['session.md', 'state.json', 'worklog.jsonl']);
+  expect(readdirSync(join(scene.home, 'sessions', id)).sort()).toEqual([
+    ...['scan.json', 'session.md', 'state.json', 'worklog.jsonl'],
+  ]);
 });
 
 test('a state that a newer version has written is left alone', async () => {
