@@ -62,8 +62,8 @@ file apply. The line "judged by" names the source.
            nothing is or was wrong. Agents may have written "untrusted_end"
            and "calls"
 
-exit code: 0 healthy or ended well, 1 unhealthy, stuck, crashed, cut off or failed,
-2 no such session, 3 Redis is unreachable
+exit code: 0 healthy or ended well, 1 unhealthy, stuck, crashed, cut off or
+failed, 2 no such session, 3 Redis is unreachable
 
 example:
   watchkeeper session tg_popoto_-5294327191_4469`,
@@ -72,7 +72,8 @@ example:
     const { values, positionals } = readOptions(args, { json: { type: 'boolean' } }, 1);
     const sessionId = readSessionId(positionals);
     const ofTerminal = await shownInTerminals(sessionId, context);
-    if (ofTerminal !== null) return printTerminals(sessionId, ofTerminal, values.json === true, context);
+    if (ofTerminal !== null)
+      return printTerminals(ofTerminal.look.log.session_id ?? sessionId, ofTerminal, values.json === true, context);
     const settings = await context.readSettings();
     return withStore<ExitCode>(settings, async ({ store, foundation }) => {
       const session = await sessionOf(sessionId, store);
