@@ -187,7 +187,7 @@ function bundle(folder) {
     entryPoints: [join('bridge', program)],
     outfile: join('bridge', olderName(program)),
   });
-  bundled.push(...esbuild(folder, asOlder(HOOK)));
+  bundled.push(...esbuild(folder, { ...asOlder(HOOK), ...forEveryNode() }));
   const url = "const __meta={get url(){return require('node:url').pathToFileURL(__filename).href}};";
   for (const program of [...Object.keys(CLI_PROGRAMS), HOOK_PROGRAM]) {
     const wrapped = {
@@ -200,6 +200,23 @@ function bundle(folder) {
     makeAscii(join(folder, 'bridge', olderName(program)));
   }
   return bundled;
+}
+
+/**
+ * The launcher may find any Node. One that is too old says so in a line: it would print this file, if it could not read its syntax.
+ * Nothing is loaded before, because some do not know modules by the names that begin with `node:`.
+ */
+function forEveryNode() {
+  const { engines } = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8'));
+  const oldest = engines?.node.slice('>='.length) ?? '0.0';
+  const [major, minor] = oldest.split('.');
+  const line = `'watchkeeper: the hook has recorded nothing: '+process.execPath+' is Node '+process.version.slice(1)+', and ${oldest} or newer is needed; run: watchkeeper plugin status\\n'`;
+  return {
+    target: 'es2015',
+    banner: {
+      js: `var __v=process.versions.node.split('.');if(__v[0]<${major}||__v[0]==${major}&&__v[1]<${minor}){process.stderr.write(${line});process.exit(0)}`,
+    },
+  };
 }
 
 /**

@@ -11,7 +11,8 @@ case $home in
   /*)
     # What runs is this user's own choice: home and file belong to this user, and nobody else can write them.
     if [ -O "$home" ] && [ -O "$home/installation" ] && [ -f "$home/installation" ] && [ -r "$home/installation" ]; then
-      case $(cd "$home" && LC_ALL=C TIME_STYLE=locale ls -ldL . installation 2>/dev/null) in
+      # PATH may be empty, or lack the folders of the system.
+      case $(cd "$home" && LC_ALL=C TIME_STYLE=locale PATH=${PATH:+$PATH:}/usr/bin:/bin ls -ldL . installation 2>/dev/null) in
         ?????-??-*'
 '?????-??-*) { IFS= read -r root; IFS= read -r node; } <"$home/installation" ;;
       esac

@@ -19,6 +19,8 @@ const CONTEXT_WITHIN_MS = 1.5 * SECOND;
 export interface HookCall {
   readonly memory: Memory;
   readonly payload: Payload;
+  /** The time that it took to come. */
+  readonly waitedMs: number;
   /** The program that started the hook; null if it is gone already. */
   readonly agent: ProcessIdentity | null;
   readonly launchedIn: Launch['launchedIn'];
@@ -63,7 +65,10 @@ async function atStart(call: HookCall): Promise<object | null> {
   } catch (error) {
     if (!(error instanceof UnreachableError)) throw error;
     call.report(error);
-    return unrecordedStart(call, launch, { error, withinMs: CONTEXT_WITHIN_MS - (memory.clock.now() - begun) });
+    return unrecordedStart(call, launch, {
+      error,
+      withinMs: CONTEXT_WITHIN_MS - call.waitedMs - (memory.clock.now() - begun),
+    });
   }
 }
 
@@ -78,9 +83,10 @@ async function recordedStart(call: HookCall, launch: Launch): Promise<object | n
   return closeAfter(session.log, async () => {
     const { lateContext, noteGiven, startContext } = await import('../../memory/programs/sessionContext.js');
     // Half of the time is for weighing the sessions, the rest for the record of the heaviest.
-    const until = memory.clock.now() + CONTEXT_WITHIN_MS / 2;
+    const withinMs = CONTEXT_WITHIN_MS - call.waitedMs;
+    const until = memory.clock.now() + withinMs / 2;
     const context = startContext(memory, started, launch, until);
-    const given = (await atMost(memory.clock, CONTEXT_WITHIN_MS, context, null)) ?? lateContext(memory, started);
+    const given = (await atMost(memory.clock, withinMs, context, null)) ?? lateContext(memory, started);
     noteGiven(memory, session, given);
     const shown = [...(given.notice === null ? [] : [given.notice]), ...started.reports.map(oneLine)];
     return answer(payload.event, { ...given, notice: shown.length === 0 ? null : shown.join('\n') });
@@ -114,7 +120,7 @@ async function atSubagent(call: HookCall): Promise<object | null> {
     const { declaredContext, delegatedContext, noteGiven } = await import('../../memory/programs/sessionContext.js');
     const context = delegatedContext(memory, session, payload.subAgent);
     const late = declaredContext(memory, session, payload.subAgent);
-    const given = await atMost(memory.clock, CONTEXT_WITHIN_MS, context, late);
+    const given = await atMost(memory.clock, CONTEXT_WITHIN_MS - call.waitedMs, context, late);
     noteGiven(memory, session, given);
     return answer(payload.event, given);
   });

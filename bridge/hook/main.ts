@@ -3,7 +3,7 @@ import { startCompiled } from '../command/compiled.js';
 import { lightCrypto } from './lightCrypto.js';
 
 /** They take some milliseconds to load, and most events do without. */
-const LOADED_LATE = ['node:child_process', 'node:fs/promises', 'node:url'];
+const LOADED_LATE = ['node:child_process', 'node:fs/promises', 'node:net', 'node:tty', 'node:url'];
 
 /** The launcher names the event: each has a file of the code that it needs. Older launchers do not. */
 const event = /^[A-Za-z]+$/.test(process.argv[2] ?? '') ? process.argv[2] : 'SessionStart';

@@ -1,7 +1,8 @@
 /** Asks git about a directory, without changing it. Every call has a time limit, and none takes a lock. */
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { isoTime, SECOND } from '../../src/time.js';
-import { isCommit } from './checkout.js';
+import { gitFoldersOf, isCommit } from './checkout.js';
 import type { GitVariables } from './gitLine.js';
 import { type Asking, type Print, type Repository, withRepository } from './repository.js';
 
@@ -40,7 +41,8 @@ export class Git {
   }
 
   /**
-   * @param print of the digest: `configured` is how the user prefers to see differences, which older versions took
+   * @param print of the digest: `configured` is how the user prefers to see differences. Older versions took that, and counted
+   *   other worktrees of the repository that are below this one
    * @returns null if the directory is no worktree, git is not installed, or refuses the owner of its files
    */
   state(print: Print = 'plain'): GitState | null {
@@ -48,12 +50,14 @@ export class Git {
       const what = ['--porcelain=v1', '-z', '--untracked-files=all', '--no-renames', OF_SUBMODULES];
       const status = isBare ? null : ask(['status', ...what]);
       if (status === null) return null;
-      const changes = status.split('\0').filter((entry) => entry !== '');
+      const entries = status.split('\0').filter((entry) => entry !== '');
+      const changes = print === 'plain' ? entries.filter((entry) => !isOwnWorktree(entry, this.#root)) : entries;
       const diff = changes.length === 0 ? '' : ask(['diff', OF_SUBMODULES, 'HEAD'], print);
       return {
         head: ask(['rev-parse', '--verify', '-q', 'HEAD'])?.trim() || null,
         branch: ask(['symbolic-ref', '--short', '-q', 'HEAD'])?.trim() || null,
-        dirty_digest: changes.length === 0 ? null : digestOf(`${status}\n${diff ?? ''}`),
+        dirty_digest:
+          changes.length === 0 ? null : digestOf(`${changes.map((entry) => `${entry}\0`).join('')}\n${diff ?? ''}`),
         dirty: changes.map(pathOf),
         undigested: changes.filter((entry) => diff === null || entry.startsWith(UNTRACKED)).map(pathOf),
       };
@@ -90,6 +94,17 @@ export class Git {
   #within<Answer>(asking: Asking, question: (repository: Repository) => Answer | null): Answer | null {
     return withRepository(this.#root, this.#variables, asking, question);
   }
+}
+
+/** Work in another worktree is a change there. A repository of its own, such as a clone, is one that nobody else looks after. */
+function isOwnWorktree(entry: string, root: string): boolean {
+  const path = pathOf(entry);
+  // Git shows a repository as a folder, although it is asked for files.
+  return entry.startsWith(UNTRACKED) && path.endsWith('/') && gitFoldersOf(join(root, path)).common === commonOf(root);
+}
+
+function commonOf(root: string): string {
+  return gitFoldersOf(root).common;
 }
 
 function countOf(printed: string | null): number | null {

@@ -12,10 +12,12 @@ import { requireOwnMemory } from '../sessions/ownMemory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { writeOrRefuse } from '../sessions/write.js';
 import { stepLine } from '../show/status.js';
+import { sinceScan } from '../workspaces/scan.js';
 import { choice, list, option, word } from './fields.js';
 import { putAway, reportsHere } from './followUps.js';
 import { allHere, inTheWay, onlyCrashed, reportOn } from './inTheWay.js';
 import { resumeWith } from './resumeWith.js';
+import { keepScan } from './scan.js';
 import { type Outcome, verb } from './verb.js';
 
 /** The verb of `track init`. */
@@ -99,6 +101,7 @@ async function begin(
     concurrent: existing === 'concurrent',
   });
   adoptCaller(memory, session);
+  keepScan(memory, session.id, sinceScan(memory, memory.workspace.root, null).scan);
   return {
     lines: `session ${session.id} begins${stepsOf(titles)}`,
     value: { session_id: session.id, folder: session.folder, steps: titles.length },

@@ -88,7 +88,10 @@ function placeOf(memory: Viewer, session: OpenSession): Place {
 /** @returns a clause for each difference; an empty list if there is none */
 function changesSince(checkpoint: Checkpoint, place: Place): string[] {
   const { head, branch, dirty } = checkpoint;
-  const now = place.git.state();
+  const plain = place.git.state();
+  // Checkpoints of older versions are in the user's own format.
+  const older = isOtherDirt(checkpoint, plain) ? place.git.state('configured') : null;
+  const now = older !== null && !isOtherDirt(checkpoint, older) ? older : plain;
   const commits = head === null ? 0 : place.git.commitsSince(head);
   const more = (now?.dirty.length ?? 0) - dirty;
   return [
@@ -98,14 +101,17 @@ function changesSince(checkpoint: Checkpoint, place: Place): string[] {
     ...((now?.branch ?? null) === branch ? [] : [`on branch ${now?.branch ?? 'none'} instead of ${branch ?? 'none'}`]),
     ...(more > 0 ? [counted(more, 'more changed file')] : []),
     ...(more < 0 ? [`${counted(-more, 'changed file')} fewer`] : []),
-    ...(more === 0 && isOtherDirt(checkpoint, now, place) ? ['other uncommitted changes'] : []),
+    ...(more === 0 && (isOtherDirt(checkpoint, now) || isOtherUntracked(checkpoint, now, place))
+      ? ['other uncommitted changes']
+      : []),
   ];
 }
 
-function isOtherDirt({ dirty_digest, untracked_digest }: Checkpoint, now: GitState | null, place: Place): boolean {
-  const isSame = (state: GitState | null) => (state?.dirty_digest ?? null) === dirty_digest;
-  // Checkpoints of older versions are in the user's own format.
-  if (!isSame(now) && !isSame(place.git.state('configured'))) return true;
+function isOtherDirt({ dirty_digest }: Checkpoint, state: GitState | null): boolean {
+  return (state?.dirty_digest ?? null) !== dirty_digest;
+}
+
+function isOtherUntracked({ untracked_digest }: Checkpoint, now: GitState | null, place: Place): boolean {
   return untracked_digest !== null && untrackedDigest(now, place) !== untracked_digest;
 }
 

@@ -1,9 +1,10 @@
 import { counted } from '../../src/counted.js';
 import { isoTime, localTime } from '../../src/time.js';
 import { replaceInSession } from '../home/sessionFile.js';
+import type { Memory } from '../sessions/memory.js';
 import { changeLines } from '../show/changes.js';
 import { requireDirectory } from '../show/directory.js';
-import { MOST_ENTRIES } from '../workspaces/changes.js';
+import { MOST_ENTRIES, type Scan } from '../workspaces/changes.js';
 import { lastScan, SCAN_FILE, sinceScan } from '../workspaces/scan.js';
 import { meant } from './meant.js';
 import { verb } from './verb.js';
@@ -16,7 +17,7 @@ export const scan = verb({
     const session = meant(memory, input);
     const { root } = requireDirectory(memory, session.log.state);
     const { since, changes, complete, scan: after } = sinceScan(memory, root, lastScan(session.folder));
-    replaceInSession(memory.places, session.id, SCAN_FILE, `${JSON.stringify(after)}\n`);
+    keepScan(memory, session.id, after);
     const entries = Object.keys(after.entries).length;
     const rest = after.complete
       ? ''
@@ -32,3 +33,8 @@ export const scan = verb({
     };
   },
 });
+
+/** The next scan is compared with this one. */
+export function keepScan({ places }: Pick<Memory, 'places'>, sessionId: string, after: Scan): void {
+  replaceInSession(places, sessionId, SCAN_FILE, `${JSON.stringify(after)}\n`);
+}

@@ -127,6 +127,7 @@ export const SURFACES: Readonly<Record<string, Surface>> = {
     const answer = await answerOf({
       memory: scene.open(),
       payload: { ...payload, ...rest },
+      waitedMs: 0,
       agent,
       launchedIn: null,
       keepLater: () => undefined,

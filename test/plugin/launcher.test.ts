@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { transformSync } from 'esbuild';
 import { systemProgram } from '../../bridge/agents/program/findProgram.js';
 import { packageRoot } from '../../src/host/program.js';
 import { openToOthers, testFolder } from '../harness/folder.js';
@@ -42,8 +43,14 @@ interface Started {
 /**
  * Its PATH has nothing but `ls` and the programs of `also`.
  * @param variables all that the launcher has besides
+ * @param scripts further programs on its PATH, by name
  */
-function start(shell: string, variables: Record<string, string>, also: readonly string[] = ['node']): Started {
+function start(
+  shell: string,
+  variables: Record<string, string>,
+  also: readonly string[] = ['node'],
+  scripts: Record<string, string> = {},
+): Started {
   const folder = testFolder();
   const [bin, started] = [join(folder, 'bin'), join(folder, 'started')];
   for (const path of [bin, started]) mkdirSync(path);
@@ -51,6 +58,7 @@ function start(shell: string, variables: Record<string, string>, also: readonly 
     const program = name === 'node' ? process.execPath : systemProgram(name);
     writeFileSync(join(bin, name), `#!/bin/sh\n: >"${started}/${name}"\nexec "${program}" "$@"\n`, { mode: 0o755 });
   }
+  for (const [name, script] of Object.entries(scripts)) writeFileSync(join(bin, name), script, { mode: 0o755 });
   writeFileSync(join(folder, 'payload'), PAYLOAD);
   const input = openSync(join(folder, 'payload'), 'r');
   try {
@@ -65,6 +73,19 @@ function start(shell: string, variables: Record<string, string>, also: readonly 
   } finally {
     closeSync(input);
   }
+}
+
+/** @returns a stand-in for an older Node: this one, with the version of that one */
+function oldNode(version: string): string {
+  const folder = testFolder();
+  const [node, names] = [join(folder, 'node'), join(folder, 'version.cjs')];
+  const versions = `{...process.versions,node:'${version}'}`;
+  writeFileSync(
+    names,
+    `Object.defineProperty(process,'versions',{value:${versions}});Object.defineProperty(process,'version',{value:'v${version}'});`,
+  );
+  writeFileSync(node, `#!/bin/sh\nexec "${process.execPath}" -r "${names}" "$@"\n`, { mode: 0o755 });
+  return node;
 }
 
 const SILENT = { code: 0, out: '', err: '', unread: PAYLOAD };
@@ -212,6 +233,33 @@ describe.each(['dash', 'bash'])('hooks/run', (shell) => {
       expect(start(shell, homeOf(installed))).toMatchObject({ code: 0, out: '' });
     });
 
+    test('does nothing if what PATH has as node fails, as one of a version manager without a version', () => {
+      const installed = installedHook();
+      writeFileSync(installed.file, `${installed.root}\n/nowhere/node\n`);
+      const shim = '#!/bin/sh\necho "No version is set for command node" >&2\nexit 126\n';
+      expect(start(shell, homeOf(installed), [], { node: shim })).toMatchObject(SILENT);
+    });
+
+    test.each(['14.21.3', '20.11.1'])(
+      'says in one line that Node %s is too old, whichever it is started with',
+      (version) => {
+        const installed = installedHook();
+        cpSync(join(packageRoot(), 'dist/bridge/hook'), join(installed.root, 'dist/bridge/hook'), { recursive: true });
+        const old = oldNode(version);
+        writeFileSync(installed.file, `${installed.root}\n${old}\n`);
+        const line = new RegExp(`^watchkeeper: [^\\n]+ Node ${version}, and 20\\.12 or newer is needed[^\\n]+\\n$`);
+        const said = { code: 0, out: '', err: expect.stringMatching(line) };
+        expect(start(shell, homeOf(installed))).toMatchObject(said);
+        writeFileSync(installed.file, `${installed.root}\n/nowhere/node\n`);
+        expect(start(shell, homeOf(installed), [], { node: readFileSync(old, 'utf8') })).toMatchObject(said);
+      },
+    );
+
+    test.each(['', '/nowhere'])('finds the installation with the PATH "%s"', (path) => {
+      const installed = installedHook();
+      expect(start(shell, { ...homeOf(installed), PATH: path }).out).toContain('"bytes":34');
+    });
+
     asRoot.each(['home', 'file'] as const)('does nothing if the %s belongs to another user', (which) => {
       const installed = installedHook();
       openToOthers(installed.root);
@@ -219,6 +267,14 @@ describe.each(['dash', 'bash'])('hooks/run', (shell) => {
       expect(start(shell, homeOf(installed))).toMatchObject(SILENT);
     });
   });
+});
+
+test('the file that every Node is given has only syntax that each of them knows, back to Node 6', () => {
+  const file = readFileSync(join(packageRoot(), 'dist/bridge/hook/main.cjs'), 'utf8');
+  // Nothing in it has to be written in another way for that.
+  const written = (target: string) => transformSync(file, { target, minifyWhitespace: true }).code;
+  expect(written('es2015')).toBe(written('esnext'));
+  expect(file).toMatch(/^var __v=process\.versions\.node/);
 });
 
 describe('bin/watchkeeper of the plugin', () => {

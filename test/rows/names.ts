@@ -24,7 +24,7 @@ const LINES: readonly (readonly [line: string, code: number, out: RegExp])[] = [
   ['session-tracker crash-detect', 0, /no crashed session here/],
   ['session-tracker resume', 0, /<session-record>/],
   ['session-tracker status', 0, /1 of 3 steps/],
-  ['session-tracker scan', 0, /first scan/],
+  ['session-tracker scan', 0, /^since /],
   ['session-tracker monitor --start --interval 30', 0, /has begun \(process \d+\)/],
   ['session-tracker monitor --check', 0, /^not stuck: last activity just now/],
   ['session-tracker monitor --stop', 0, /has stopped/],

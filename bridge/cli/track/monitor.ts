@@ -11,7 +11,7 @@ import { type Door, type Outcome, verb } from '../../../memory/verbs/verb.js';
 import { judgedOf } from '../../../monitoring/terminals/judge.js';
 import { Monitor } from '../../../monitoring/terminals/monitor.js';
 import { type MonitorLimits, thresholdsOf, USUAL_LIMITS } from '../../../monitoring/terminals/monitorLimits.js';
-import { recordedMonitor } from '../../../monitoring/terminals/monitorRecord.js';
+import { livingMonitor, type MonitorRecord, recordedMonitor } from '../../../monitoring/terminals/monitorRecord.js';
 import { noticeText } from '../../../monitoring/terminals/notices.js';
 import { judgeQuietly } from '../../../monitoring/terminals/quietSession.js';
 import { mayWork, TerminalSession } from '../../../monitoring/terminals/terminalSession.js';
@@ -30,7 +30,7 @@ const UNCLEAR = 'say one of --start, --stop, --check and --run';
 export const monitor = verb({
   name: 'monitor',
   summary:
-    'notice when the session is silent for CHECKS times INTERVAL seconds:\n--start in the background, for a day at most; --run in this terminal;\n--check looks once, exit 1 if it is silent',
+    'notice when the session is silent for CHECKS times INTERVAL seconds:\n--start in the background, for a day at most; --run in this terminal;\n--check looks once, by the limits of the monitor that runs if there is one;\nexit 1 if it is silent',
   fields: {
     do: choice('--start|--stop|--check|--run', ['start', 'stop', 'check', 'run'], {
       flags: { start: { means: 'start' }, stop: { means: 'stop' }, check: { means: 'check' }, run: { means: 'run' } },
@@ -49,7 +49,7 @@ export const monitor = verb({
       case 'stop':
         return stop(memory, session);
       case 'check':
-        return check(memory, session, limits);
+        return check(memory, session, limitsOf(input, livingMonitor(memory, session.id)));
       case 'run':
         return watch(memory, session, limits, door);
       default:
@@ -161,9 +161,13 @@ interface Typed {
   readonly checks: string | undefined;
 }
 
-const USUAL = { interval: String(USUAL_LIMITS.intervalMs / SECOND), checks: String(USUAL_LIMITS.checks) };
-
-function limitsOf({ interval = USUAL.interval, checks = USUAL.checks }: Typed): MonitorLimits {
+/** @param running what is not typed is as its monitor has it; null if none runs */
+function limitsOf(typed: Typed, running: MonitorRecord | null = null): MonitorLimits {
+  const usual = {
+    intervalMs: running?.interval_ms ?? USUAL_LIMITS.intervalMs,
+    checks: running?.checks ?? USUAL_LIMITS.checks,
+  };
+  const { interval = String(usual.intervalMs / SECOND), checks = String(usual.checks) } = typed;
   if (!WHOLE.test(interval)) throw new UsageError(`--interval ${JSON.stringify(interval)}: whole seconds, such as 60`);
   if (!WHOLE.test(checks)) throw new UsageError(`--checks ${JSON.stringify(checks)}: a whole number, such as 3`);
   return { intervalMs: Number(interval) * SECOND, checks: Number(checks) };

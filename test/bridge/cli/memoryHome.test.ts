@@ -141,6 +141,7 @@ test('a pipe in the place of a file keeps no command waiting', () => {
   const say = homeOf(folder, join(folder, 'home'));
   const { session_id: id, folder: session } = JSON.parse(say('track', 'init', 'T', '--json').out);
   for (const name of ['scan.json', 'state.json', 'session.md', 'tool_use.jsonl']) {
+    rmSync(join(session, name), { force: true });
     execFileSync('mkfifo', [join(session, name)]);
     for (const [command, code] of [
       [['track', 'status'], name === 'scan.json' ? 3 : 0],

@@ -97,3 +97,56 @@ test('what the memory writes is no change, even if it is in the repository', asy
   await scene.say('track', ['note', 'later'], caller);
   expect(await verify(caller)).toEqual(SAME);
 });
+
+test('another worktree of the repository below this one is no change, and a clone is', async () => {
+  git('init', '-q');
+  git('commit', '-q', '--allow-empty', '-m', 'first');
+  put('new.ts', 'one');
+  await scene.begin('T');
+  await scene.say('track', ['checkpoint', 'here']);
+  git('worktree', 'add', '-q', '.claude/worktrees/other', '-b', 'other');
+  expect(await verify()).toEqual(SAME);
+  put('.claude/worktrees/other/there.ts', 'two');
+  expect(await verify()).toEqual(SAME);
+  git('clone', '-q', '.', 'copy');
+  expect(await verify()).toEqual([1, '1 more changed file\n']);
+});
+
+test('a checkpoint of an older version, which counted such a worktree, is compared as it was then', async () => {
+  git('init', '-q');
+  git('commit', '-q', '--allow-empty', '-m', 'first');
+  git('worktree', 'add', '-q', 'other', '-b', 'other');
+  const id = await scene.begin('T');
+  await scene.say('track', ['checkpoint', 'here']);
+  const path = join(scene.home, 'sessions', id, 'worklog.jsonl');
+  const digest = createHash('sha256').update('?? other/\0\n').digest('hex').slice(0, 16);
+  const older = readFileSync(path, 'utf8').replace('"dirty_digest":null', `"dirty_digest":"${digest}"`);
+  writeFileSync(path, older.replace('"dirty":0', '"dirty":1'));
+  expect(await verify()).toEqual(SAME);
+});
+
+test.each([
+  ['diff.noprefix', 'true'],
+  ['diff.mnemonicprefix', 'true'],
+  ['diff.context', '12'],
+  ['diff.algorithm', 'patience'],
+  ['diff.external', '/bin/true'],
+  ['diff.renames', 'copies'],
+  ['diff.x.textconv', 'tr a-z A-Z <'],
+  ['color.ui', 'always'],
+  ['core.quotepath', 'false'],
+  ['core.abbrev', '14'],
+  ['status.showuntrackedfiles', 'no'],
+])('how a person likes to see differences is no change: %s %s', async (key, value) => {
+  git('init', '-q');
+  put('ä.ts', 'one');
+  put('.gitattributes', '*.ts diff=x\n');
+  git('add', '.');
+  git('commit', '-q', '-m', 'first');
+  put('ä.ts', 'two');
+  put('new.ts', 'one');
+  await scene.begin('T');
+  await scene.say('track', ['checkpoint', 'here']);
+  git('config', key, value);
+  expect(await verify()).toEqual(SAME);
+});

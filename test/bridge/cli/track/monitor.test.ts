@@ -37,6 +37,9 @@ test(
     afterThisTest(() => void say('monitor --stop'));
     expect(started).toMatchObject({ session_id: id, interval_s: 1, checks: 1, already: false });
     expect(JSON.parse(say('monitor --start --json').out)).toMatchObject({ pid: started.pid, already: true });
+    const limitOf = (words: string) => JSON.parse(say(`monitor --check ${words} --json`).out).limit_ms;
+    expect(JSON.parse(say('monitor --check --json').out).limit_ms).toBe(1_000);
+    expect([limitOf('--interval 20'), limitOf('--checks 5')]).toEqual([20_000, 5_000]);
     await eventually(() => events().includes('notice'), { what: 'the notice' });
     expect(say('status')).toMatchObject({ code: 1, out: expect.stringContaining('notice, just now: The agent said') });
     expect(say('monitor --stop')).toMatchObject({ code: 0, out: expect.stringContaining('has stopped') });
@@ -44,6 +47,7 @@ test(
       /has begun: .*\n.*said nothing.*\n.*ends: stopped\n$/s,
     );
     expect(say('monitor --stop')).toMatchObject({ code: 0, out: expect.stringContaining('no monitor') });
+    expect(JSON.parse(say('monitor --check --json').out).limit_ms).toBe(180_000);
     const again = JSON.parse(say('monitor --start --json').out);
     expect(again.pid).not.toBe(started.pid);
     say('done --complete');

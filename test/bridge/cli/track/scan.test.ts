@@ -18,10 +18,17 @@ beforeEach(async () => {
 const put = (path: string, text: string) => writeFileSync(join(scene.directory, path), text);
 const worklog = () => readFileSync(join(scene.home, 'sessions', id, 'worklog.jsonl'), 'utf8');
 
+test('the beginning of a session is its first scan; one of another beginning has none', async () => {
+  put('src/b.ts', 'x');
+  expect((await scene.json('track', ['scan'])).created.paths).toEqual(['src/b.ts']);
+  const other = (await scene.json('work', ['start', '--purpose', 'T', '--concurrent'])).session_id;
+  expect((await scene.say('track', ['scan', '--session', other])).out).toBe('first scan: 2 files\n');
+});
+
 test('names what was created, modified, renamed and deleted, and moves no activity', async () => {
   put('gone', 'x');
   const before = worklog();
-  expect((await scene.say('track', ['scan'])).out).toBe('first scan: 2 files\n');
+  expect((await scene.say('track', ['scan'])).out.split('\n').slice(1)).toEqual(['  created   gone', '']);
   put('src/a.ts', 'changed');
   put('src/new\nline', 'x');
   renameSync(join(scene.directory, 'gone'), join(scene.directory, 'here'));
