@@ -21,6 +21,7 @@ import {
   sayLines,
 } from '../command/command.js';
 import { startDetached } from '../command/detached.js';
+import { ValueMissingError } from '../command/options.js';
 import { programRunner } from '../command/runProgram.js';
 import { ServiceSignals, type SignalHandlers } from '../command/serviceSignals.js';
 import { helpOfWord } from '../command/wordHelp.js';
@@ -178,7 +179,8 @@ class ProcessContext implements CommandContext {
   explain(error: unknown, isJson: boolean): ExitCode {
     // Errors of ours are whole sentences, with the cause in them.
     const message = error instanceof WatchkeeperError ? error.message : describeError(error);
-    if (isJson && !this.#hasPrinted && this.#stdoutFault === null)
+    const mayBeValue = error instanceof ValueMissingError;
+    if (isJson && !mayBeValue && !this.#hasPrinted && this.#stdoutFault === null)
       printJson(this.io, { code: error instanceof WatchkeeperError ? error.code : 'internal', message });
     sayEach(this.io, [`watchkeeper: ${message}`]);
     if (error instanceof UsageError) return 2;

@@ -72,7 +72,8 @@ example:
     const { values, positionals } = readOptions(args, { json: { type: 'boolean' } }, 1);
     const sessionId = readSessionId(positionals);
     const ofTerminal = await shownInTerminals(sessionId, context);
-    if (ofTerminal !== null) return printTerminals(sessionId, ofTerminal, values.json === true, context);
+    if (ofTerminal !== null)
+      return printTerminals(ofTerminal.look.log.session_id ?? sessionId, ofTerminal, values.json === true, context);
     const settings = await context.readSettings();
     return withStore<ExitCode>(settings, async ({ store, foundation }) => {
       const session = await sessionOf(sessionId, store);

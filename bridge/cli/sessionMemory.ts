@@ -1,7 +1,9 @@
 /** The memory of a session, for the commands that show sessions: those of the bridge, and those of the user's terminals. */
+import { existsSync } from 'node:fs';
 import { Places } from '../../memory/home/places.js';
 import { takeReports } from '../../memory/programs/takeReports.js';
 import { Memory } from '../../memory/sessions/memory.js';
+import { idOfNamed } from '../../memory/sessions/namedSession.js';
 import { terminalFolder } from '../../memory/sessions/terminalMemory.js';
 import { type Shown, showSession } from '../../memory/show/shown.js';
 import { judge } from '../../monitoring/terminals/judge.js';
@@ -19,10 +21,18 @@ export async function shownIn(folder: string, sessionId: string, caller: Caller)
   return session === null ? null : showSession(memory, session, judge);
 }
 
-/** @returns null if no session of a terminal has this id @throws as {@link shownIn} */
+const OF_A_BRIDGE = /^(?:tg|cli)_/;
+
+/** @returns null if no session of a terminal has this id, name or part of an id @throws as {@link shownIn} */
 export async function shownInTerminals(sessionId: string, context: CommandContext): Promise<Shown | null> {
-  if (!isOfTerminal(sessionId, context)) return null;
-  return shownIn(terminalFolder(context.surroundings), sessionId, context);
+  const { surroundings } = context;
+  if (isOfTerminal(sessionId, context)) return shownIn(terminalFolder(surroundings), sessionId, context);
+  // A session of the bridge is never meant by a part of its id, and nothing else by the whole of it.
+  if (OF_A_BRIDGE.test(sessionId)) return null;
+  const folder = terminalFolder(surroundings);
+  if (!existsSync(folder)) return null;
+  const id = idOfNamed(memoryIn(folder, context), sessionId);
+  return id === null ? null : shownIn(folder, id, context);
 }
 
 /** Whether a session of a terminal has this id. A home that cannot be used hides no session of the bridge: it is said. */

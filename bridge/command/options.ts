@@ -7,6 +7,9 @@ import { describeFileTrouble, readPlainFile } from '../../src/files/plainFile.js
 
 type Options = NonNullable<ParseArgsConfig['options']>;
 
+/** The word that follows the option may be meant as its value, and no option itself. */
+export class ValueMissingError extends UsageError {}
+
 const LONGEST_THRESHOLDS_BYTES = 1024 * 1024;
 
 /** A number or an age after an option is its value: ids of groups in Telegram begin with "-". */
@@ -26,7 +29,7 @@ export function readOptions<const O extends Options>(args: readonly string[], op
     if (!known.includes(name))
       throw new UsageError(`unknown option ${name}${didYouMean(name, known)} (--help shows them all)`);
     if (options[name.slice(2)]?.type !== 'string') throw new UsageError(`${name} takes no value`);
-    throw new UsageError(`${name} needs a value; write one that begins with "-" as ${name}=VALUE`);
+    throw new ValueMissingError(`${name} needs a value; write one that begins with "-" as ${name}=VALUE`);
   }
 }
 

@@ -1,5 +1,4 @@
 /** A session for people: `session.md`, with its facts as YAML in front. It contains no `now`. */
-import { shorten } from '../../src/log/shorten.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
 import { progressOf } from '../fold/state.js';
@@ -28,7 +27,6 @@ type Files = Totals['files'];
 
 /** Calls that are shown; the files and errors of the earlier ones are. */
 const MOST_CALLS = 50;
-const LONGEST_WORDS = 200;
 
 /** The part of a session that its program recorded. */
 type Seen = Pick<Observed, 'todos' | 'asked' | 'actions' | 'commits'>;
@@ -78,12 +76,12 @@ function seenLines({ todos, asked, actions, commits }: Seen): string[] {
       calls.length < actions.length ? `The last ${calls.length} calls` : 'Calls',
       calls.map(
         ({ at, agent, words, outcome }) =>
-          `${isoTime(at)} ${agentWords(agent)}${shorten(words, LONGEST_WORDS)}: ${outcome ?? 'without a result'}`,
+          `${isoTime(at)} ${agentWords(agent)}${words}: ${outcome ?? 'without a result'}`,
       ),
     ),
     ...section(
       'Commits',
-      commits.map(({ at, head, subject }) => `${isoTime(at)} ${head} ${shorten(subject, LONGEST_WORDS)}`),
+      commits.map(({ at, head, subject }) => `${isoTime(at)} ${head} ${subject}`),
     ),
   ];
 }

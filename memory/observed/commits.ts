@@ -23,8 +23,7 @@ export function takeCommits(
     addTo(commits, { at, head, subject }, { more, name: 'commits' });
 }
 
-/** @returns whether git may say there that it has made a commit */
+/** @returns whether git says there that it has made a commit */
 export function mayNameCommit(output: string): boolean {
-  COMMIT.lastIndex = 0;
-  return COMMIT.test(output);
+  return output.search(COMMIT) >= 0;
 }

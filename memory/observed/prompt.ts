@@ -1,13 +1,11 @@
 /** The prompts of a session: by people, or by programs if no person asked anything. */
 import { type JournalRecord, textOf } from '../../src/journal/record.js';
-import { shorten } from '../../src/log/shorten.js';
-import { addTo, type More } from '../fold/bounds.js';
+import type { More } from '../fold/bounds.js';
 
 /** Claude Code writes these for a shell line that a person typed, and for its output: they ask nothing. */
 const OF_A_SHELL = /^<bash-(?:input|stdout|stderr)>/;
 
-/** A person recognises a prompt by its beginning. */
-const LONGEST_PROMPT = 200;
+const MOST_PROMPTS = 50;
 
 export interface Prompt {
   readonly at: number;
@@ -35,5 +33,8 @@ export function takePrompt(asked: Asked, record: JournalRecord, at: number): voi
   asked.isPersonHeard ||= isPerson;
   asked.firstPrompt ??= text;
   asked.lastPrompt = text;
-  addTo(asked.asked, { at, text: shorten(text, LONGEST_PROMPT) }, { more: asked.more, name: 'prompts' });
+  asked.asked.push({ at, text });
+  if (asked.asked.length <= MOST_PROMPTS) return;
+  asked.asked.shift();
+  asked.more.prompts = (asked.more.prompts ?? 0) + 1;
 }

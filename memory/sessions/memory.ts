@@ -18,7 +18,7 @@ import { agentProcessOf } from './agentProcess.js';
 import { Bindings, type BoundConversation } from './bindings.js';
 import { Lifecycle, mayHold } from './lifecycle.js';
 import { idOfNamed, missing } from './namedSession.js';
-import { openIn } from './openHere.js';
+import { mostUrgentFirst, openIn } from './openHere.js';
 import { hiddenFrom, isBridges, requireVisible } from './ownMemory.js';
 import { type OpenSession, Sessions } from './sessions.js';
 import { conversationIn, originOf, type Surroundings } from './surroundings.js';
@@ -173,15 +173,18 @@ export class Memory {
     return process === null ? null : this.bindings.sessionOf({ process });
   }
 
-  /** @param here the sessions that may be meant; all of the directory that have not ended, if missing */
-  unclear(here: readonly OpenSession[] = openIn(this, this.workspace)): UsageError {
+  /**
+   * @param here the sessions that may be meant; all of the directory that have not ended, if missing
+   * @param more how many others may be meant
+   */
+  unclear(here: readonly OpenSession[] = mostUrgentFirst(openIn(this, this.workspace)), more = 0): UsageError {
     const begin = 'begin one with `watchkeeper track init "TASK"`';
     const missing = `no session holds ${this.workspace.root}`;
     if (here.length === 0) return new UsageError(`${missing}; ${begin}, or name one with --session`);
     // One that records itself holds no directory, because several may work there.
     const name =
       'Name one of its unfinished sessions with --session (`watchkeeper work list --here` says what each is about)';
-    return new UnclearError(`${missing}. ${name}, or ${begin}:`, here);
+    return new UnclearError(`${missing}. ${name}, or ${begin}:`, here, more);
   }
 
   /**

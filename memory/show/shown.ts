@@ -1,5 +1,4 @@
 /** All that is known of a session, as JSON, and as named lines for a page that has more to show than the memory. */
-import { shorten } from '../../src/log/shorten.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { describeDuration, localTime } from '../../src/time.js';
 import { interruption, SEEMS_STUCK } from '../condition/words.js';
@@ -21,7 +20,6 @@ const MOST_FILES = 20;
 const MOST_NOTES = 10;
 const MOST_CALLS = 10;
 const MOST_COMMITS = 5;
-const LONGEST_WORDS = 200;
 
 export interface Shown {
   readonly look: Look;
@@ -97,15 +95,15 @@ function deedLines({ fold }: Look): string[] {
   const { actions, commits, lastWords } = fold;
   const calls = actions.slice(-MOST_CALLS).map(({ at, agent, words, outcome }) => {
     const how = outcome === 'ok' ? '' : `, ${outcome ?? 'without a result'}`;
-    return oneLine(`${localTime(at)}  ${agentWords(agent)}${shorten(words, LONGEST_WORDS)}${how}`);
+    return oneLine(`${localTime(at)}  ${agentWords(agent)}${words}${how}`);
   });
   const made = commits
     .slice(-MOST_COMMITS)
-    .map(({ at, head, subject }) => oneLine(`${localTime(at)}  ${head} ${shorten(subject, LONGEST_WORDS)}`));
+    .map(({ at, head, subject }) => oneLine(`${localTime(at)}  ${head} ${subject}`));
   return [
     ...section('its last commits:', made),
     ...section('what the agent did last:', calls),
-    ...(lastWords === null ? [] : [oneLine(`its last words: ${shorten(lastWords, LONGEST_WORDS)}`)]),
+    ...(lastWords === null ? [] : [oneLine(`its last words: ${lastWords}`)]),
   ];
 }
 

@@ -7,20 +7,20 @@ import type { OpenSession } from '../sessions/sessions.js';
 import type { UnclearError } from '../sessions/unclear.js';
 
 /** A person picks one of them. */
-const MOST_SHOWN = 20;
+export const MOST_SHOWN = 20;
 
 /** @returns the same error, with how each session is and what it is for */
 export async function describeCandidates(
   memory: Memory,
-  { beginning, candidates }: UnclearError,
+  { beginning, candidates, more }: UnclearError,
   judge: Judge,
 ): Promise<UsageError> {
   const lines: string[] = [];
-  for (const session of candidates.slice(-MOST_SHOWN)) {
+  for (const session of candidates.slice(0, MOST_SHOWN)) {
     const words = [session.id, await howIs(memory, session, judge), session.log.state.facts?.purpose ?? ''];
     lines.push(`  ${words.filter((word) => word !== '').join('  ')}`);
   }
-  const rest = candidates.length - MOST_SHOWN;
+  const rest = more + Math.max(candidates.length - MOST_SHOWN, 0);
   return new UsageError([beginning, ...lines, ...(rest > 0 ? [`  … and ${rest} more`] : [])]);
 }
 

@@ -7,6 +7,7 @@ import { isUnfinished } from '../condition/weight.js';
 import { type Weighed, type WeighedHere, weighedHere } from '../look/unfinished.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import { MOST_SHOWN } from './candidates.js';
 
 /** Ended sessions that are looked at for the one that ended last, the last begun first. */
 const MOST_ENDED = 50;
@@ -43,7 +44,8 @@ export async function meantHere(memory: Memory, { id, session }: Asked, orLast =
   if (only !== undefined && found.length === 1) return taken(memory, only.id, why);
   const last = orLast && found.length === 0 ? lastSession(memory, here) : null;
   if (last !== null) return last;
-  throw memory.unclear(found.length > 1 ? opened(memory, found) : undefined);
+  if (found.length === 0) throw memory.unclear();
+  throw memory.unclear(opened(memory, found.slice(0, MOST_SHOWN)), Math.max(found.length - MOST_SHOWN, 0));
 }
 
 function taken(memory: Memory, id: string, why: string, asides: readonly string[] = []): MeantHere {

@@ -197,7 +197,10 @@ describeScenes('watchkeeper session', () => {
           `1 final message could not be sent yet, .*: ${yard.session}: 400 .*not enough rights`,
         );
       });
-      await shown(yard, /^delivery +queued, after \d attempts?: 400 .*not enough rights .*; the next one at \S+Z$/m);
+      await shown(
+        yard,
+        /^delivery +queued, after \d attempts?: 400 .*not enough rights .*; the next one at \S+ \S+ \S+$/m,
+      );
     },
     SCENE_TIMEOUT_MS,
   );

@@ -39,6 +39,7 @@ test('session shows one with its steps, files and notes, and a bad end in the ex
   expect(out).toMatch(/^steps +\[~\] 1 Look\n +\[ \] 2 Mend$/m);
   expect(out).toMatch(/^files +a\.ts \(in progress\)$/m);
   expect(out).toMatch(/^notes +critical: careful$/m);
+  expect(say('session', 'fix-it').out).toMatch(new RegExp(`^session +${id}, of a terminal$`, 'm'));
   const shown = JSON.parse(say('session', id, '--json').out);
   expect(shown).toMatchObject({ session: null, journal: null, memory: { session_id: id, steps: [{}, {}] } });
   say('track', 'done', '--as', 'failed');

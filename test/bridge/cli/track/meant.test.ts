@@ -68,6 +68,20 @@ test('one at work is meant before one that crashed and one that rests; of two at
   expect((await ask(scene, 'log', 'x')).code).toBe(2);
 });
 
+test('of many that may be meant, the heaviest twenty are listed, and the rest is counted', async () => {
+  const scene = new SessionScene();
+  const ids: string[] = [];
+  for (let index = 0; index < 22; index += 1) {
+    scene.begins({ ...GONE, pid: GONE.pid - index }, working(), undefined, `c${index}`);
+    ids.push(scene.id);
+  }
+  for (const word of ['status', 'sync']) {
+    const { code, err } = await ask(scene, word);
+    expect([word, code, ids.filter((id) => err.includes(id)).length]).toEqual([word, 2, 20]);
+    expect(err).toMatch(/\n {2}… and 2 more$/);
+  }
+});
+
 test('a word that writes wants to be told, also if one session alone is at work', async () => {
   const scene = new SessionScene();
   scene.begins(HERE, working());
