@@ -97,6 +97,37 @@ function isoTimeOfDate(epochMs: number): string {
   return text;
 }
 
+/**
+ * An instant for a person; texts for models and programs have {@link isoTime}.
+ * @param aheadMin minutes by which the reader's clock is ahead of UTC; by the zone of this process, if missing
+ * @returns such as `2026-02-05 11:00:00 +01:00`, or `2026-02-05 10:00:00 UTC`
+ */
+export function localTime(epochMs: number, aheadMin = aheadOf(epochMs)): string {
+  const words = isoTime(Math.trunc(epochMs) + aheadMin * MINUTE).slice(0, -'.000Z'.length);
+  return `${words.replace('T', ' ')} ${zoneWords(aheadMin)}`;
+}
+
+/** @returns the time of day of {@link localTime}, such as `11:00:00 +01:00` */
+export function localClock(epochMs: number): string {
+  return localTime(epochMs).slice('2026-01-01 '.length);
+}
+
+/** @returns the day of {@link localTime}, such as `2026-02-05` */
+export function localDay(epochMs: number, aheadMin = aheadOf(epochMs)): string {
+  return localTime(epochMs, aheadMin).slice(0, '2026-01-01'.length);
+}
+
+function aheadOf(epochMs: number): number {
+  return -new Date(epochMs).getTimezoneOffset() || 0;
+}
+
+function zoneWords(aheadMin: number): string {
+  if (aheadMin === 0) return 'UTC';
+  const minutes = Math.abs(aheadMin);
+  const parts = [Math.floor(minutes / 60), Math.round(minutes % 60)].map((part) => String(part).padStart(2, '0'));
+  return `${aheadMin < 0 ? '-' : '+'}${parts.join(':')}`;
+}
+
 /** @returns a duration in everyday words, rounded: `20 seconds`, `15 minutes`, `2.5 hours` */
 export function spokenDuration(durationMs: number): string {
   const seconds = Math.max(1, Math.round(durationMs / SECOND));

@@ -89,7 +89,7 @@ export function buildWatchdog(foundation: Foundation, surroundings: WatchdogSurr
     backlog: new BacklogWatch({ ...judge, ...shared, backlogMs, lease, saga, isFolder: isDirectory }),
     blockedLanes: new BlockedLaneWatch(shared, (blocked) => proofs.ofBlocked(blocked)),
     rounds: [
-      new StrayRound({ ...shared, runLeaseMs, unreadable, reporter, eventsFile: eventsFileOf(settings) }),
+      new StrayRound({ ...shared, runLeaseMs, unreadable, reporter, eventsFile: eventsFileOf(settings), logsFolder }),
       new ExpiryRound({ ...shared, issues, logsFolder, keptMs: retention.keptMs }),
       new RetentionRound({ clock, logger, logsFolder, retention, requireActing }),
     ],

@@ -4,7 +4,7 @@ import type { Assessment } from '../../monitoring/verdict/assessSessionHealth.js
 import type { AgentClock } from '../../monitoring/verdict/clocks/agentClocks.js';
 import { subAgent } from '../../monitoring/verdict/clocks/plainName.js';
 import type { ConsideredWait } from '../../src/jobs/findings.js';
-import { clockTime, describeDuration } from '../../src/time.js';
+import { describeDuration, localClock } from '../../src/time.js';
 
 export type NamedLine = readonly [name: string, text: string];
 
@@ -23,14 +23,14 @@ export function describeNext(
   now: number | null,
 ): string {
   if (at === null) return 'no rule can become true without new activity';
-  const when = now === null ? clockTime(at) : `${clockTime(at)}, in ${describeDuration(Math.max(at - now, 0))},`;
+  const when = now === null ? localClock(at) : `${localClock(at)}, in ${describeDuration(Math.max(at - now, 0))},`;
   return rule === null
     ? `at ${when} a journal line that is ahead of the clock begins to count`
     : `${rule} can become true at ${when} without new activity`;
 }
 
 function silenceLine({ agent, silence_ms, counted_from, failing_batches, waits }: AgentClock): NamedLine {
-  const since = clockTime(Date.parse(counted_from));
+  const since = localClock(Date.parse(counted_from));
   const isExcused = silence_ms === 0 && waits.some(({ excuses }) => excuses);
   const silence = isExcused
     ? `${personAwaited(waits) ?? 'excused by a wait'}; last activity at ${since}`
@@ -43,7 +43,7 @@ function silenceLine({ agent, silence_ms, counted_from, failing_batches, waits }
 function personAwaited(waits: readonly ConsideredWait[]): string | null {
   const human = waits.filter(({ kind, excuses }) => excuses && (kind === 'permission' || kind === 'user'));
   const [first] = human.map(({ since }) => Date.parse(since)).sort((left, right) => left - right);
-  return first === undefined ? null : `waits for a person since ${clockTime(first)}`;
+  return first === undefined ? null : `waits for a person since ${localClock(first)}`;
 }
 
 function failedBatches(count: number): string {
@@ -52,7 +52,7 @@ function failedBatches(count: number): string {
 
 function waitLine({ kind, owner, call, since, until, excuses, why }: ConsideredWait): NamedLine {
   const subject = typeof call === 'string' ? `${owner} (${call})` : owner;
-  const end = until === null ? 'open-ended' : `until ${clockTime(Date.parse(until))}`;
+  const end = until === null ? 'open-ended' : `until ${localClock(Date.parse(until))}`;
   const effect = excuses ? 'excuses' : 'excuses nothing';
-  return ['wait', `${kind}, ${subject}, since ${clockTime(Date.parse(since))}, ${end}: ${effect}, ${why}`];
+  return ['wait', `${kind}, ${subject}, since ${localClock(Date.parse(since))}, ${end}: ${effect}, ${why}`];
 }

@@ -15,6 +15,7 @@ import {
   type CommandContext,
   type CommandIo,
   type ExitCode,
+  printJson,
   printLines,
   sayEach,
   sayLines,
@@ -45,13 +46,19 @@ export async function runCommandLine(dispatch: Dispatch): Promise<void> {
     return dispatch(name, args, context);
   };
   process.exitCode = await run().catch((error: unknown) => {
-    const code = context.explain(error);
+    const code = context.explain(error, wantsJson(args));
     if (code === 2 && isStartedAgain(name)) sayLines(context.io, `watchkeeper: ${STARTED_AGAIN}`);
     return code;
   });
   // Flushes the output, then exits: a resource that a command left open must not keep it alive when it has finished.
   await new Promise((resolve) => process.stdout.write('', resolve));
   process.exit();
+}
+
+/** What follows `--` is no option. */
+function wantsJson(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  return (end === -1 ? args : args.slice(0, end)).includes('--json');
 }
 
 export async function runCommand(
@@ -94,12 +101,14 @@ class ProcessContext implements CommandContext {
   #redactor: { readonly redact: Redact; readonly knows: number } | null = null;
   #isServing = false;
   #stdoutFault: Error | null = null;
+  #hasPrinted = false;
 
   constructor() {
     for (const secret of ownSecretsIn(process.env)) this.#secrets.add(secret);
     this.io = {
       stdout: (text) => {
         if (this.#stdoutFault !== null) throw this.#stdoutFault;
+        this.#hasPrinted = true;
         process.stdout.write(this.#presentable(text));
       },
       stderr: (text) => void process.stderr.write(this.#presentable(text)),
@@ -164,9 +173,12 @@ class ProcessContext implements CommandContext {
     this.#signals.handle(handlers);
   }
 
-  explain(error: unknown): ExitCode {
+  /** A program that asked for JSON gets the error as JSON, too, unless it has got some of the result. */
+  explain(error: unknown, isJson: boolean): ExitCode {
     // Errors of ours are whole sentences, with the cause in them.
     const message = error instanceof WatchkeeperError ? error.message : describeError(error);
+    if (isJson && !this.#hasPrinted && this.#stdoutFault === null)
+      printJson(this.io, { code: error instanceof WatchkeeperError ? error.code : 'internal', message });
     sayEach(this.io, [`watchkeeper: ${message}`]);
     if (error instanceof UsageError) return 2;
     return error instanceof UnreachableError ? 3 : 1;

@@ -3,7 +3,7 @@ import { CorruptRecordError } from '../../src/errors.js';
 import type { Incident } from '../../src/jobs/incidents.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import type { Records } from '../../src/jobs/records.js';
-import { isoTime } from '../../src/time.js';
+import { localTime } from '../../src/time.js';
 import { withStore } from '../assembly/withStore.js';
 import { type Command, type ExitCode, printJson, printLines } from '../command/command.js';
 import { readOptions } from '../command/options.js';
@@ -35,7 +35,7 @@ example:
       else {
         const revivals = await revivalsOf([...open, ...closed], store.records);
         const rows = [...open, ...closed].map((incident) => [
-          `${isoTime(incident.opened_at).slice(0, 'YYYY-MM-DDTHH:MM:SS'.length)}Z`,
+          localTime(incident.opened_at),
           incident.session_id,
           leadingReason(incident),
           incident.report.url ?? incident.report.state,

@@ -12,7 +12,7 @@ import { recordOf } from '../../src/jobs/sessionCodec.js';
 import type { Store } from '../../src/jobs/store.js';
 import { journalPath } from '../../src/journal/path.js';
 import { oneLine } from '../../src/log/visibleText.js';
-import { describeDuration, isoTime, systemClock } from '../../src/time.js';
+import { describeDuration, localTime, systemClock } from '../../src/time.js';
 import type { Foundation } from '../assembly/foundation.js';
 import { judgeContext, recordedGaps } from '../assembly/judging.js';
 import { withStore } from '../assembly/withStore.js';
@@ -231,7 +231,7 @@ function describeSession(session: AgentSession, outbox: OutboxEntry | null, wait
     [
       'asked',
       ...linesAfter(
-        `${isoTime(session.created_at)} (${describeDuration(now - session.created_at)} ago) by ${session.request.sender.name}: `,
+        `${localTime(session.created_at)} (${describeDuration(now - session.created_at)} ago) by ${session.request.sender.name}: `,
         session.request.message_text,
       ),
     ],

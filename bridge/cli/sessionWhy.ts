@@ -19,7 +19,7 @@ import type { Store } from '../../src/jobs/store.js';
 import { type RecentToolCall, readRecentToolCalls } from '../../src/journal/readRecentToolCalls.js';
 import { redactShapes } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
-import { describeDuration, isoTime, systemClock } from '../../src/time.js';
+import { describeDuration, localClock, localTime, systemClock } from '../../src/time.js';
 import { laterEnd, openStep } from './incidents.js';
 
 /** Programs rely on this shape. */
@@ -111,21 +111,21 @@ export async function waitLines(session: AgentSession, { records }: Store, now: 
 function waitWords({ status, not_before: until, wait }: AgentSession, now: number): string | null {
   if (status !== 'pending' || until === null || until <= now) return null;
   const what = wait === null ? "the provider's usage limit is reached" : `${WAITS_FOR[wait.for]}, wait ${wait.times}`;
-  return `until ${isoTime(until)} (in ${describeDuration(until - now)}): ${what}`;
+  return `until ${localTime(until)} (in ${describeDuration(until - now)}): ${what}`;
 }
 
 /** @returns the state; for a message that could not be sent yet, also the number of tries and their outcome */
 export function deliveryWords(state: DeliveryState, outbox: OutboxEntry | null): string {
   if (outbox === null || isDelivered(state) || outbox.last_error === null) return state;
   const { tries, due_at, last_error } = outbox;
-  return `${state}, after ${counted(tries, 'attempt')}: ${last_error}; the next one at ${isoTime(due_at)}`;
+  return `${state}, after ${counted(tries, 'attempt')}: ${last_error}; the next one at ${localTime(due_at)}`;
 }
 
 function callLine({ at, tool_name, outcome, duration_ms, tool_input }: RecentToolCall): string {
   const how = outcome ?? 'in flight';
   const took = duration_ms === null ? '' : `, ${describeDuration(duration_ms)}`;
   const input = typeof tool_input === 'string' ? tool_input : (JSON.stringify(tool_input) ?? '');
-  return `${isoTime(at).slice(11, 19)} ${tool_name} (${how}${took}) ${shorten(redactShapes(input), LONGEST_CALL)}`;
+  return `${localClock(at)} ${tool_name} (${how}${took}) ${shorten(redactShapes(input), LONGEST_CALL)}`;
 }
 
 const INCIDENTS_SEARCHED = 1_000;

@@ -3,7 +3,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readRetentionRecord } from '../../monitoring/rounds/retentionRound.js';
 import type { Settings } from '../../src/config/settings.js';
-import { type Clock, DAY, describeDuration, HOUR, isoTime } from '../../src/time.js';
+import { type Clock, DAY, describeDuration, HOUR, localTime } from '../../src/time.js';
 import { type CheckResult, ok, skipped, warning } from './checkResult.js';
 
 const KIBIBYTE = 1024;
@@ -21,7 +21,9 @@ export async function checkGrowth({ logsFolder, retention }: Settings, clock: Cl
   const kept = `kept ${retention.keptMs / DAY} days, archives ${retention.archiveMs / DAY} days`;
   const record = await readRetentionRecord(logsFolder);
   const last =
-    record === null ? 'has not run yet' : `last run at ${isoTime(record.doneAt)}, next at ${isoTime(record.nextAt)}`;
+    record === null
+      ? 'has not run yet'
+      : `last run at ${localTime(record.doneAt)}, next at ${localTime(record.nextAt)}`;
   const words = `${shown.join(', ') || 'nothing yet'}; ${kept}; ${last}`;
   const lateMs = record === null ? 0 : clock.now() - record.nextAt;
   if (lateMs <= OVERDUE_MS) return ok(name, words);

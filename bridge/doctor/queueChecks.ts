@@ -12,7 +12,7 @@ import { MOST_QUICK_STARTS, QUICK_MS } from '../../src/jobs/bridgeStarts.js';
 import { hostOfLane } from '../../src/jobs/names.js';
 import type { Presence } from '../../src/jobs/presence.js';
 import type { Store } from '../../src/jobs/store.js';
-import { type Clock, describeDuration, isoTime, SECOND } from '../../src/time.js';
+import { type Clock, describeDuration, localTime, SECOND } from '../../src/time.js';
 import type { NotedStarts } from '../health/notedStarts.js';
 import { type CheckResult, fault, ok, warning } from './checkResult.js';
 
@@ -73,7 +73,7 @@ export async function checkBridge(store: Store, here: ProcessIdentity, clock: Cl
     const waiting = lanes.reduce((sum, lane) => sum + lane.waiting, 0);
     const lastSeen = await store.presences.lastSeen(host);
     const words = waiting === 0 ? 'nothing is waiting' : `waiting: ${counted(waiting, 'message')}`;
-    const seen = lastSeen === null ? '' : `, the last one reported at ${isoTime(lastSeen)}`;
+    const seen = lastSeen === null ? '' : `, the last one reported at ${localTime(lastSeen)}`;
     // A bridge that was here and is gone will not answer the next message. Before the first start, none is missing.
     return (waiting === 0 && lastSeen === null ? warning : fault)(
       name,
@@ -85,7 +85,7 @@ export async function checkBridge(store: Store, here: ProcessIdentity, clock: Cl
   if (draining_since !== undefined)
     return warning(
       name,
-      `process ${owner.pid} of the host "${host}" has been shutting down since ${isoTime(draining_since)}: its runs may finish, and it starts nothing new`,
+      `process ${owner.pid} of the host "${host}" has been shutting down since ${localTime(draining_since)}: its runs may finish, and it starts nothing new`,
       'start `watchkeeper bridge` again when it has stopped',
     );
   const ageMs = clock.now() - (took_job_at ?? started_at);

@@ -65,8 +65,8 @@ export function windowsWithoutHooks({ directory }: Surroundings): Trouble[] {
     if (mode === undefined || programOfProcess(words) !== 'claude' || readDirectory(pid) !== here) return [];
     return [
       {
-        found: `process ${pid} was started with \`${mode}\`, so its session records nothing`,
-        remedy: `start claude without ${mode} to have a session recorded`,
+        found: `process ${pid} was started with \`${mode}\`, so it runs no hooks`,
+        remedy: `start claude without ${mode} to have a session record itself from its beginning`,
       },
     ];
   });

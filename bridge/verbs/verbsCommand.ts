@@ -119,8 +119,11 @@ const CODES: Readonly<Record<NonNullable<Outcome['verdict']>, ExitCode>> = { fou
 
 function show({ io }: CommandContext, { value, lines, asides = [], verdict }: Outcome, isJson: boolean): ExitCode {
   for (const aside of asides) sayLines(io, aside);
-  if (verdict === 'refused') sayLines(io, textOf(io, lines ?? []));
-  else if (isJson || lines === null) printJson(io, value);
+  if (verdict === 'refused') {
+    const words = textOf(io, lines ?? []);
+    if (isJson) printJson(io, { code: 'refused', message: [words].flat().join('\n') });
+    sayLines(io, words);
+  } else if (isJson || lines === null) printJson(io, value);
   else printLines(io, textOf(io, lines));
   return verdict === undefined ? 0 : CODES[verdict];
 }

@@ -1,7 +1,7 @@
 /** The report on a session whose agent crashed, or was cut off. */
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { oneLine } from '../../src/log/visibleText.js';
-import { isoTime } from '../../src/time.js';
+import { isoTime, localTime } from '../../src/time.js';
 import type { AgentCondition } from '../condition/condition.js';
 import type { DoubtfulFile } from '../condition/filesInDoubt.js';
 import { INTERRUPTED, isInterrupted } from '../condition/words.js';
@@ -40,6 +40,8 @@ export interface CrashReport {
   /** How its directory has changed, in a clause. Null if it has not. */
   readonly place: string | null;
   readonly proof: string;
+  /** When its end was written, UTC epoch milliseconds. Null if it was not. */
+  readonly ended_at: number | null;
   readonly created_at: number | null;
   readonly last_activity: number | null;
   readonly steps: readonly string[];
@@ -84,6 +86,7 @@ export function crashReport(
     waiting: (fold?.waitingOrders ?? []).map(({ at, text }) => ({ at, text })),
     place,
     proof: proofOf(log, here),
+    ended_at: new Runs(log, here).present?.ended_at ?? null,
     created_at: log.created_at,
     last_activity: last,
     steps: steps.map(stepLine),
@@ -127,9 +130,9 @@ function inTurns<Entry extends { readonly at: number }>(left: readonly Entry[], 
 /** @returns the report for a person */
 export function crashLines(report: CrashReport, now: number): string[] {
   const { last_asked, waiting, place, files, recent } = report;
-  const time = (at: number | null) => (at === null ? 'unknown' : `${isoTime(at)} (${ago(now - at)})`);
+  const time = (at: number | null) => (at === null ? 'unknown' : `${localTime(at)} (${ago(now - at)})`);
   return [
-    `${report.session_id} ${INTERRUPTED[report.kind]}: ${report.proof}`,
+    `${report.session_id} ${INTERRUPTED[report.kind]}: ${localWords(report)}`,
     `task:           ${report.purpose === '' ? UNSEEN : oneLine(report.purpose)}`,
     ...(last_asked === null ? [] : [`last asked:     ${oneLine(last_asked)}`]),
     `began:          ${time(report.created_at)}`,
@@ -143,10 +146,15 @@ export function crashLines(report: CrashReport, now: number): string[] {
     ...section('files that may be incomplete:', fileLines(files)),
     ...section(
       'the last entries:',
-      recent.map(({ at, words }) => `${isoTime(at)}  ${oneLine(words)}`),
+      recent.map(({ at, words }) => `${localTime(at)}  ${oneLine(words)}`),
     ),
     ...section('what to do:', report.advice),
   ];
+}
+
+/** @returns the proof, for a person */
+function localWords({ proof, ended_at }: CrashReport): string {
+  return ended_at === null ? proof : proof.replace(isoTime(ended_at), localTime(ended_at));
 }
 
 /** @returns how it is known that the agent of the present run is gone, in a clause */

@@ -1,9 +1,10 @@
 /** Sections of a context from what went wrong: failed calls, refused ones, lines that could not be read. */
 import { counted } from '../../src/counted.js';
 import { isoTime } from '../../src/time.js';
+import { agentWords } from '../observed/calls.js';
 import type { Observed } from '../observed/observed.js';
 import type { Section } from './budget.js';
-import { entries, type Words, whose } from './observedSections.js';
+import { entries, type Words } from './observedSections.js';
 
 const MOST_ERRORS = 5;
 
@@ -11,7 +12,7 @@ export function errorsOf({ errors, more }: Observed, words: Words): Section {
   const last = errors.slice(-MOST_ERRORS);
   const lines = last.map(
     ({ at, agent, call, outcome, message }) =>
-      `- ${isoTime(at)} ${whose(agent)}${words.text(call)} ${words.name(outcome)}: ${words.text(message)}`,
+      `- ${isoTime(at)} ${agentWords(agent)}${words.text(call)} ${words.name(outcome)}: ${words.text(message)}`,
   );
   const count = errors.length + (more.errors ?? 0);
   return { title: `Calls that failed, ${count} in all; the last ones:`, entries: entries('high_notes', lines) };
@@ -22,7 +23,7 @@ export function refusalsOf({ refusals, more }: Observed, words: Words): Section 
   const last = refusals.slice(-MOST_ERRORS);
   const lines = last.map(({ at, agent, call, outcome, message, said }) => {
     const why = said === null ? `: ${words.text(message)}` : `; the person said: ${words.text(said)}`;
-    return `- ${isoTime(at)} ${whose(agent)}${words.text(call)} ${words.name(outcome)}${why}`;
+    return `- ${isoTime(at)} ${agentWords(agent)}${words.text(call)} ${words.name(outcome)}${why}`;
   });
   const count = refusals.length + (more.refusals ?? 0);
   return {

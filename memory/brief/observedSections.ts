@@ -4,7 +4,7 @@ import { shorten } from '../../src/log/shorten.js';
 import { isoTime } from '../../src/time.js';
 import { type DoubtfulFile, nameIn } from '../condition/filesInDoubt.js';
 import { progressOf, sumOf } from '../fold/state.js';
-import type { OpenCall } from '../observed/calls.js';
+import { agentWords, type OpenCall } from '../observed/calls.js';
 import { changeWords, type ObservedFile } from '../observed/files.js';
 import type { Observed } from '../observed/observed.js';
 import type { Rewind } from '../observed/rewinding.js';
@@ -202,13 +202,9 @@ export function callsOf({ actions }: Observed, count: number, words: Words): Sec
     outcome === 'ok' ? '' : `, ${outcome === null ? 'without a result' : words.name(outcome)}`;
   const last = count === 0 ? [] : actions.slice(-count);
   const lines = last.map(
-    ({ at, agent, words: call, outcome }) => `- ${isoTime(at)} ${whose(agent)}${words.text(call)}${how(outcome)}`,
+    ({ at, agent, words: call, outcome }) => `- ${isoTime(at)} ${agentWords(agent)}${words.text(call)}${how(outcome)}`,
   );
   return { title: 'Its last calls:', entries: entries('actions', lines) };
-}
-
-export function whose(agent: string): string {
-  return agent === 'main' ? '' : 'a sub-agent: ';
 }
 
 /** In numbers. */

@@ -1,6 +1,7 @@
 /** How to resume a session. */
 import { existsSync } from 'node:fs';
 import { programNamed } from '../../src/agents/programs.js';
+import { isoTime } from '../../src/time.js';
 import { presentConversation, runWords } from '../fold/runs.js';
 import type { Conversation, Worklog } from '../fold/worklog.js';
 import { transcriptOf } from '../observed/programFolders.js';
@@ -39,7 +40,7 @@ export function wayToResume(memory: Resuming, log: Worklog): WayToResume {
   const command = resumeCommand(log, words.name(log.session_id ?? ''));
   if (memory.isBridges || isInAgent(memory) || log.lifecycle === 'ended') return { command, further: [] };
   const [other] = memory.otherRuns(log);
-  if (other !== undefined) return { command: null, further: [`Its agent is at work: ${runWords(other)}.`] };
+  if (other !== undefined) return { command: null, further: [`Its agent is at work: ${runWords(other, isoTime)}.`] };
   if (memory.runsOf(log).isLost && isStartedAgain(memory, log))
     return {
       command: null,

@@ -10,7 +10,16 @@ import type { LooseEnds } from '../observed/looseEnds.js';
 import type { EndReason, Freshness, Lifecycle, Liveness } from '../words.js';
 import type { Damage } from './damage.js';
 import { judgedInWait, type PublishedWait } from './publishedWait.js';
-import { type BrokenRule, brokenNow, type Doing, excusedUntil, type Judged, type Stuck, stuckOf } from './stuck.js';
+import {
+  type BrokenRule,
+  brokenNow,
+  type Doing,
+  excusedUntil,
+  type Judged,
+  type Quiet,
+  type Stuck,
+  stuckOf,
+} from './stuck.js';
 import { type Weight, weightOf } from './weight.js';
 
 /**
@@ -75,6 +84,8 @@ export interface Condition {
   /** What is unfinished in it. */
   readonly weight: Weight;
   readonly damage: Damage;
+  /** Null if there is no judge. */
+  readonly quiet: Quiet | null;
 }
 
 export function conditionOf(
@@ -109,6 +120,7 @@ export function conditionOf(
       ? weightOf(agent === 'crashed' || agent === 'cut_off' ? agent : null, progress, recorded.looseEnds)
       : 'rests',
     damage,
+    quiet: judged?.quiet ?? null,
   };
 }
 

@@ -36,7 +36,8 @@ export function recordedOf(
     acknowledged_at: log.acknowledged_at,
     isUnused: fold !== undefined && isUnused(log, fold, isUnseen),
     isUnseen,
-    looseEnds: looseEndsOf(log, fold ?? null),
+    // One that was not looked at may owe an answer.
+    looseEnds: { ...looseEndsOf(log, fold ?? null), ...(fold === undefined && { answered: false }) },
     damage: damageOf(counts, log.created_at !== null),
   };
 }

@@ -23,6 +23,15 @@ export interface Judged {
   readonly lastActivity: number | null;
   /** The same for the agent in the session that owes work and has been inactive longest. */
   readonly leastActivity: number | null;
+  /** Missing, or null, if its work can be seen, or silence is excused. */
+  readonly quiet?: Quiet | null;
+}
+
+/** A session that nothing shows the work of was silent for longer than a monitor waits. Only a monitor calls that stuck. */
+export interface Quiet {
+  /** UTC epoch milliseconds. */
+  readonly since: number;
+  readonly limitMs: number;
 }
 
 export interface Stuck {

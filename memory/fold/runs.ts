@@ -4,7 +4,7 @@
  */
 import { isProcessAlive, isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
 import { oneLine } from '../../src/log/visibleText.js';
-import { isoTime } from '../../src/time.js';
+import { localTime } from '../../src/time.js';
 import type { Lifecycle, Liveness } from '../words.js';
 import type { Conversation, Run, Worklog } from './worklog.js';
 
@@ -137,9 +137,12 @@ export function isOpen({ ended_at }: Ran): boolean {
   return ended_at === null;
 }
 
-/** @returns which process it is and since when, as the beginning of a sentence */
-export function runWords({ process: { pid }, agent, started_at }: Run): string {
-  return oneLine(`process ${pid}${agent === null ? '' : ` (${agent})`} has worked on it since ${isoTime(started_at)}`);
+/**
+ * @param time words an instant for the reader
+ * @returns which process it is and since when, as the beginning of a sentence
+ */
+export function runWords({ process: { pid }, agent, started_at }: Run, time = localTime): string {
+  return oneLine(`process ${pid}${agent === null ? '' : ` (${agent})`} has worked on it since ${time(started_at)}`);
 }
 
 /** @returns the conversation that the agent of the present run had last; null if it is unknown */

@@ -13,7 +13,7 @@ export function isImplicit({ facts, lifecycle }: Worklog): boolean {
 
 /**
  * Without a transcript a program that has ended by itself was never asked anything.
- * @param log of a session of which nothing can be seen
+ * @param log of a session that shows nothing of its work
  * @returns whether something may have been asked: its transcripts were removed because of their age, its program kept none, or was
  *   killed
  */

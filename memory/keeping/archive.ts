@@ -14,16 +14,21 @@ import { moveToPlace, placeOf } from '../sessions/place.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Archivist, Viewer } from '../sessions/views.js';
 import { writeOrRefuse } from '../sessions/write.js';
-import type { EndReason } from '../words.js';
+import type { EndReason, Origin } from '../words.js';
 
 /**
  * @param end how the session ends first, if it has not. Null if it is archived as it is
+ * @param by the writer of the lines; the caller if missing
  * @returns the folder in the archive
  * @throws RefusedError while another live run works on the session, or if something else is in its place
  */
-export function archiveSession(memory: Archivist, session: OpenSession, end: EndReason | null = null): string {
+export function archiveSession(
+  memory: Archivist,
+  session: OpenSession,
+  { end = null, by = memory.stamp.origin }: { readonly end?: EndReason | null; readonly by?: Origin } = {},
+): string {
   requireOwnMemory(memory.places);
-  writeOrRefuse(session, memory.stamp, (state) => {
+  writeOrRefuse(session, { ...memory.stamp, origin: by }, (state) => {
     requireNoOtherRun(memory, state);
     const ending: WorklogLine[] =
       end === null || state.lifecycle === 'ended' ? [] : [worklogKind.line('session_ended', { reason: end })];
@@ -45,7 +50,9 @@ export function archiveCompleted(memory: Archivist & Pick<Memory, 'settings'>, s
   const hasPhases = all.some(({ agents }) => agents.length > 0);
   if (!memory.settings.auto_archive.on_completion || end?.reason !== 'completed' || !hasPhases || !isDone) return null;
   // Another agent may still work on it.
-  return memory.otherRuns(session.log.state).length === 0 ? archiveSession(memory, session) : null;
+  return memory.otherRuns(session.log.state).length === 0
+    ? archiveSession(memory, session, { by: 'watchkeeper' })
+    : null;
 }
 
 /**

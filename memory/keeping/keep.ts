@@ -134,7 +134,7 @@ async function writeCopy(
     throw new UnreachableError(`${path} is no copy of transcripts; move it away`);
   const isWhole = old !== null && checkCopy(path).isWhole;
   if (old !== null && !isWhole && shares.some(({ transcript }) => transcript === null))
-    throw new UnreachableError(`${path} is not whole, and a transcript of which it was made is gone`);
+    throw new UnreachableError(`${path} is not whole, and a transcript that it was made from is gone`);
   removeRests(folder, memory.clock.now());
   const file = new CopyFile(path);
   const fold = new Observed();

@@ -41,7 +41,11 @@ export async function generate(
   const observed = await observeKept({ log, folder, workspace: memory.workspaceOf(log) }, true);
   const combined = combinedState(log, at, observed);
   const { newer: _, ...lines } = counts;
-  return { state: { ...combined, log: lines, kept }, text: sessionText(log, combined), fold: observed.fold };
+  return {
+    state: { ...combined, log: lines, kept },
+    text: sessionText(log, combined, observed.fold),
+    fold: observed.fold,
+  };
 }
 
 /**

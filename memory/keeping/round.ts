@@ -67,11 +67,11 @@ export async function keepRound(
     });
   for (const id of memory.settings.auto_archive.when_archivable ? dueSessions(memory) : [])
     await tried(id, (session) => {
-      archiveSession(memory, session);
+      archiveSession(memory, session, { by: 'watchkeeper' });
       round.archived.push(id);
       const rest = spokenDuration(memory.settings.freshness.archivable_h * HOUR);
       const archived = `session ${id} rested for more than ${rest} and is in the archive`;
-      leaveReport(memory, session, `${archived}: watchkeeper work unarchive ${id}`);
+      leaveReport(memory, session, `${archived}: watchkeeper work unarchive ${id}`, true);
     });
   memory.bindings.forgetOtherBoots(memory.surroundings.process);
   return { ...round, failures };
@@ -107,8 +107,13 @@ function isTooOld(memory: Viewer, log: Worklog): boolean {
   return memory.runsOf(log).going.length === 0 && memory.clock.now() - last >= memory.settings.keep_days * DAY;
 }
 
-function leaveReport({ claims }: Pick<Memory, 'claims'>, { id, log }: OpenSession, sentence: string): void {
+function leaveReport(
+  { claims }: Pick<Memory, 'claims'>,
+  { id, log }: OpenSession,
+  sentence: string,
+  isArchived = false,
+): void {
   const workspace = log.state.facts?.workspace ?? null;
   const found = workspace === null ? null : claims.find(workspace);
-  if (found !== null) claims.leaveReport(found, id, sentence);
+  if (found !== null) claims.leaveReport(found, id, sentence, isArchived);
 }

@@ -1,10 +1,13 @@
 /** A session for people: `session.md`, with its facts as YAML in front. It contains no `now`. */
+import { shorten } from '../../src/log/shorten.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
 import { progressOf } from '../fold/state.js';
 import type { Settings, Step, Worklog } from '../fold/worklog.js';
+import { agentWords } from '../observed/calls.js';
 import type { CombinedState, ShownFile } from '../observed/combined.js';
 import { changeWords, type FileChange } from '../observed/files.js';
+import type { Observed } from '../observed/observed.js';
 import type { StepStatus } from '../words.js';
 import { yamlOf } from './yaml.js';
 
@@ -23,7 +26,15 @@ const MARKS: Readonly<Record<StepStatus, string>> = {
 type Totals = Pick<CombinedState, 'purpose' | 'tokens' | 'last_activity' | 'files' | 'more'>;
 type Files = Totals['files'];
 
-export function sessionText(log: Worklog, totals: Totals): string {
+/** Calls that are shown; the files and errors of the earlier ones are. */
+const MOST_CALLS = 50;
+const LONGEST_WORDS = 200;
+
+/** The part of a session that its program recorded. */
+type Seen = Pick<Observed, 'todos' | 'asked' | 'actions' | 'commits'>;
+
+/** @param seen null if nothing was observed */
+export function sessionText(log: Worklog, totals: Totals, seen: Seen | null = null): string {
   const steps = [...log.steps.values()];
   const phases = steps.flatMap((step, index) => ['', ...phaseLines(step, index + 1, totals.files)]);
   const lines = [
@@ -32,8 +43,9 @@ export function sessionText(log: Worklog, totals: Totals): string {
     '---',
     GENERATED,
     '',
-    `# ${oneLine(totals.purpose)} Orchestration Log`,
+    `# ${oneLine(totals.purpose)}${steps.length === 0 ? '' : ' Orchestration Log'}`,
     ...phases,
+    ...(seen === null ? [] : seenLines(seen)),
     ...section(
       'Notes',
       log.notes.map(({ text, priority, at }) => `${isoTime(at)} ${priority}: ${text}`),
@@ -49,6 +61,31 @@ export function sessionText(log: Worklog, totals: Totals): string {
     ),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function seenLines({ todos, asked, actions, commits }: Seen): string[] {
+  const calls = actions.slice(-MOST_CALLS);
+  return [
+    ...section(
+      'Tasks',
+      todos.list.map(({ title, status }) => `${MARKS[status]} ${title}`),
+    ),
+    ...section(
+      'Prompts',
+      asked.map(({ at, text }) => `${isoTime(at)} ${text}`),
+    ),
+    ...section(
+      calls.length < actions.length ? `The last ${calls.length} calls` : 'Calls',
+      calls.map(
+        ({ at, agent, words, outcome }) =>
+          `${isoTime(at)} ${agentWords(agent)}${shorten(words, LONGEST_WORDS)}: ${outcome ?? 'without a result'}`,
+      ),
+    ),
+    ...section(
+      'Commits',
+      commits.map(({ at, head, subject }) => `${isoTime(at)} ${head} ${shorten(subject, LONGEST_WORDS)}`),
+    ),
+  ];
 }
 
 function frontMatter(

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { UnreachableError } from '../../src/errors.js';
 import { type Condition, conditionOf, mayBeAtWork, type Recorded } from '../condition/condition.js';
 import { isDamaged } from '../condition/damage.js';
-import { type PublishedWait, publishedWait } from '../condition/publishedWait.js';
+import type { PublishedWait } from '../condition/publishedWait.js';
 import { recordedIn, recordedOf } from '../condition/recorded.js';
 import { isNoticed, type Judged } from '../condition/stuck.js';
 import { byWeight, isUnfinished, type Weighty } from '../condition/weight.js';
@@ -20,6 +20,7 @@ import type { Viewer } from '../sessions/views.js';
 import type { LeftSession } from '../workspaces/log.js';
 import type { Workspace } from '../workspaces/workspace.js';
 import type { Judge } from './look.js';
+import { publishedWait } from './publishedWait.js';
 import { markFor, markOf, noteLeft, weighedBy } from './unfinished.js';
 import { settledState } from './written.js';
 

@@ -1,7 +1,6 @@
 /** Looks at one session: its worklog, what was observed of it, and what follows from now and this host. */
 import { type Condition, conditionOf, lastActive } from '../condition/condition.js';
 import { type DoubtfulFile, filesInDoubt } from '../condition/filesInDoubt.js';
-import { publishedWait } from '../condition/publishedWait.js';
 import { recordedOf } from '../condition/recorded.js';
 import type { Judged } from '../condition/stuck.js';
 import { type SessionState, sessionStateOf } from '../fold/freshness.js';
@@ -15,6 +14,7 @@ import { type Step, stepOf, stepsOf } from '../observed/step.js';
 import { type LeftProcess, leftProcesses, wordsOfShell } from '../sessions/leftProcesses.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Viewer } from '../sessions/views.js';
+import { publishedWait } from './publishedWait.js';
 
 /**
  * Judges the work of a session's agent by the rules of the watchdog.

@@ -12,9 +12,9 @@ const ASKING: readonly (readonly [RegExp, readonly number[]])[] = [
     /^(?:npx |pnpm |yarn |uvx )?(?:prettier|biome|black|ruff|isort|gofmt|rustfmt|cargo fmt|shfmt|clang-format)\b.*\s(?:--check|--diff|-l|-d|-c|--list-different|--dry-run)\b/,
     [1],
   ],
-  [/^(?:npx )?(?:watchkeeper|session-tracker)\b/, [1, 2]],
+  [/^(?:\S+ )?(?:watchkeeper|session-tracker)\b/, [1, 2]],
 ];
-/** They change nothing of which a chain of commands could fail. */
+/** A chain of commands cannot fail because of them. */
 const PRELUDES = /^(?:cd|pushd|popd|export|set|source|\.|echo|true|:|sleep)(?:\s|$)|^\w+=\S*$/;
 const WRAPPERS = /^(?:(?:sudo|time|env|nice|command)\s+|\w+=\S*\s+|(?:[\w.-]*\/)+(?=\S))/;
 const EXIT_CODE = /^(?:Error: )?(?:Exit code|Process exited with code|exit code) (\d{1,3})\b/i;

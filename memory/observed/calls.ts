@@ -29,6 +29,11 @@ export interface OpenCall {
   readonly path: string | null;
 }
 
+/** @returns words before a call: none for one of the main agent */
+export function agentWords(agent: string): string {
+  return agent === 'main' ? '' : 'a sub-agent: ';
+}
+
 /** The fields of an input that say most, as a command or a path. The title of a task says more than its description. */
 export const SUBJECTS =
   'command cmd file_path notebook_path path pattern query url subject description taskId message prompt'.split(' ');

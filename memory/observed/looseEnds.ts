@@ -1,6 +1,6 @@
 /** What an agent left unfinished when it was last seen. */
 import { LOST, MOVED } from '../fold/runs.js';
-import { isUndeclared } from '../fold/unused.js';
+import { isUndeclared, mayHaveBeenAsked } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { Observed } from './observed.js';
 
@@ -8,7 +8,7 @@ import type { Observed } from './observed.js';
 export interface LooseEnds {
   /** The agent owed an answer. */
   readonly turn: boolean;
-  /** Its last turn is known to have ended. */
+  /** Its last turn is known to have ended, or nothing shows that it ever had one. */
   readonly answered: boolean;
   /** The agent owed an answer when its program reported its end. */
   readonly cut_off: boolean;
@@ -34,7 +34,7 @@ export function looseEndsOf(log: Worklog, fold: Observed | null): LooseEnds {
     run !== undefined && run.ended_at !== null && run.reason !== LOST && !run.reason?.startsWith(MOVED);
   return {
     turn,
-    answered: fold !== null && !fold.isTurnOpen && fold.idleAt !== null,
+    answered: fold === null ? !mayHaveBeenAsked(log) : !fold.isTurnOpen && fold.idleAt !== null,
     // A bridge decides itself what becomes of a run that it has ended.
     cut_off: turn && hasReportedEnd && run.run_id === null,
     files: new Set([...working, ...abandoned, ...touched]).size,

@@ -9,10 +9,11 @@ import { type AbandonedTurn, abandonedTurn, MOST_LEFT, restAfter } from './aband
 import { Agents } from './agents.js';
 import { isAnswer } from './answers.js';
 import { type Action, callWords, commandOf, type ObservedError, type OpenCall, pathOf } from './calls.js';
+import { type Commit, takeCommits } from './commits.js';
 import { isFault, type Refusal, takeFault } from './faults.js';
 import { type ObservedFile, takeFiles } from './files.js';
 import { forgetPassed, passOrders, takeOrder, type WaitingOrder } from './orders.js';
-import { takePrompt } from './prompt.js';
+import { type Prompt, takePrompt } from './prompt.js';
 import { notePoint, type Point, type Rewind, rewind } from './rewinding.js';
 import { Todos, takePlan } from './todos.js';
 import { contextOf, takeUsage } from './usage.js';
@@ -36,6 +37,9 @@ export class Observed {
   lastPrompt: string | null = null;
   isPersonHeard = false;
   prompts = 0;
+  /** The words of the last ones of these, with their instants. */
+  readonly asked: Prompt[] = [];
+  readonly commits: Commit[] = [];
   lastWords: string | null = null;
   /** Whether the agent has answered the last prompt. If not, its last words are older. */
   hasSpoken = false;
@@ -94,7 +98,7 @@ export class Observed {
     if (event !== 'heartbeat') this.lastActivity = Math.max(this.lastActivity ?? 0, at);
     switch (event) {
       case 'user_prompt':
-        this.#prompt(record, agent);
+        this.#prompt(record, agent, at);
         break;
       case 'assistant_message':
         if (agent === MAIN) this.#say(textOf(record.text));
@@ -167,7 +171,7 @@ export class Observed {
     this.#closeTurn();
   }
 
-  #prompt(record: JournalRecord, agent: string): void {
+  #prompt(record: JournalRecord, agent: string, at: number): void {
     if (agent !== MAIN) return;
     notePoint(this.#points, this, textOf(record.text));
     this.prompts += 1;
@@ -175,7 +179,7 @@ export class Observed {
     this.isCompacted = false;
     this.hasSpoken = false;
     passOrders(this.orders, record);
-    takePrompt(this, record);
+    takePrompt(this, record, at);
   }
 
   #say(text: string | null): void {
@@ -236,9 +240,11 @@ export class Observed {
     const call = this.#calls.get(id);
     this.#calls.delete(id);
     const said = textOf(record.outcome) ?? (record.is_error === true ? 'failed' : 'ok');
-    const hasAnswered = said === 'failed' && isAnswer(call?.command ?? '', textOf(record.tool_output_preview) ?? '');
+    const output = textOf(record.tool_output_preview) ?? '';
+    const hasAnswered = said === 'failed' && isAnswer(call?.command ?? '', output);
     const outcome = hasAnswered ? 'ok' : said;
     if (call !== undefined) call.action.outcome = outcome;
+    if (outcome === 'ok') takeCommits(this, call?.command ?? null, { output, at });
     if (!isFault(outcome)) return;
     const batch = call?.batch ?? null;
     if (outcome === 'cancelled' && batch !== null && this.#failedBatches.has(batch)) return;

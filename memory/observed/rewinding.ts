@@ -2,6 +2,7 @@
 import type { Action, ObservedError } from './calls.js';
 import type { Refusal } from './faults.js';
 import type { ObservedFile } from './files.js';
+import type { Prompt } from './prompt.js';
 import type { Todo, Todos } from './todos.js';
 
 export interface Rewind {
@@ -18,6 +19,7 @@ export interface Point {
   readonly action: Action | undefined;
   readonly error: ObservedError | undefined;
   readonly refusal: Refusal | undefined;
+  readonly asked: Prompt | undefined;
   readonly firstPrompt: string | null;
   readonly isPersonHeard: boolean;
   readonly lastPrompt: string | null;
@@ -38,6 +40,7 @@ interface Rewindable {
   readonly files: Map<string, ObservedFile>;
   readonly touched: Set<string>;
   readonly rewinds: Rewind[];
+  readonly asked: Prompt[];
   prompts: number;
   firstPrompt: string | null;
   isPersonHeard: boolean;
@@ -50,7 +53,7 @@ export function notePoint(points: Point[], observed: Rewindable, text: string | 
   points.push({
     ...{ prompts, firstPrompt, isPersonHeard, lastPrompt, lastWords, text },
     todos: todos.list.map((todo) => ({ ...todo })),
-    ...{ action: actions.at(-1), error: errors.at(-1), refusal: refusals.at(-1) },
+    ...{ action: actions.at(-1), error: errors.at(-1), refusal: refusals.at(-1), asked: observed.asked.at(-1) },
   });
   if (points.length > MOST_POINTS) points.shift();
 }
@@ -63,6 +66,7 @@ export function rewind(points: Point[], observed: Rewindable, { prompts, at }: {
   const { firstPrompt, isPersonHeard, lastPrompt, lastWords } = point;
   Object.assign(observed, { prompts: point.prompts, firstPrompt, isPersonHeard, lastPrompt, lastWords });
   observed.todos.list.splice(0, observed.todos.list.length, ...point.todos);
+  cutAfter(observed.asked, point.asked);
   cutAfter(observed.actions, point.action);
   cutAfter(observed.errors, point.error);
   cutAfter(observed.refusals, point.refusal);

@@ -21,7 +21,7 @@ import type { Todo } from './todos.js';
 
 export const FOLD_FILE = 'observed.json';
 /** Must be raised whenever the same lines fold into something else. */
-export const FOLD_VERSION = 5;
+export const FOLD_VERSION = 6;
 /** The bounds of a fold keep it far below that. */
 const LARGEST_BYTES = 16 * 1024 * 1024;
 
@@ -98,7 +98,7 @@ function storedIn(folder: string): StoredFold | null {
 /** Without a schema: an agent's start waits for it. */
 function isWhole(stored: Partial<StoredFold> | null): stored is StoredFold {
   const { key, plain, maps, touched, todos, agents, calls } = stored ?? {};
-  const { lines, errors, actions, orders, refusals, rewinds, leftTurns, more } = Object(plain);
+  const { lines, errors, actions, asked, commits, orders, refusals, rewinds, leftTurns, more } = Object(plain);
   const { files, tokens, waits } = Object(maps);
   const lists = [
     touched,
@@ -107,6 +107,8 @@ function isWhole(stored: Partial<StoredFold> | null): stored is StoredFold {
     calls,
     errors,
     actions,
+    asked,
+    commits,
     orders,
     refusals,
     rewinds,

@@ -8,6 +8,7 @@ import type { Redact } from '../../src/log/redact.js';
 import { headOf } from '../../src/log/shorten.js';
 import type { Trimmer } from '../../src/transcripts/draft/trimmer.js';
 import { SUBJECTS } from './calls.js';
+import { mayNameCommit } from './commits.js';
 
 const MOST_WORDS = 4_000;
 /** Longer ones rarely come again. */
@@ -43,7 +44,8 @@ export function observedTrimmer(
         return { ...event, tool_name: word(event.tool_name), tool_input: subjectsOf(event.tool_input, word) };
       case 'post_tool_use': {
         const isFault = event.is_error || event.outcome !== 'ok';
-        const preview = isFault ? headOf(event.tool_output_preview, PREVIEW_LIMIT, redact) : '';
+        const isKept = isFault || mayNameCommit(event.tool_output_preview.slice(0, PREVIEW_LIMIT));
+        const preview = isKept ? headOf(event.tool_output_preview, PREVIEW_LIMIT, redact) : '';
         const said = event.said === undefined ? {} : { said: headOf(event.said, TEXT_OF_MESSAGE_LIMIT, redact) };
         return { ...event, ...said, tool_name: word(event.tool_name), tool_output_preview: preview };
       }

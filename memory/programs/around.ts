@@ -1,4 +1,4 @@
-/** What a new agent finds in its directory: unfinished work, other agents at work, and work that another agent was told of. */
+/** A new agent's directory: unfinished work, agents at work, and work that another agent has already heard about. */
 import { isoTime } from '../../src/time.js';
 import type { Section } from '../brief/budget.js';
 import type { Changing } from '../brief/changesSince.js';
@@ -48,7 +48,7 @@ function comingBack(memory: Reporting, gone: readonly Weighed[]): OpenSession[] 
   return lost.flatMap(({ id }) => memory.look(id) ?? []);
 }
 
-/** Unfinished work of which the agent of another session, which still lives, was told. */
+/** Unfinished work whose record was given to the agent of another session, which still lives. */
 export interface Taken extends OpenSession {
   readonly isInterrupted: boolean;
   readonly by: string;
@@ -56,7 +56,7 @@ export interface Taken extends OpenSession {
   readonly at: number;
 }
 
-/** @returns null if no living agent was told of the session */
+/** @returns null if no living agent was given the session's record */
 export function takenBy(memory: Reporting, session: OpenSession, isInterrupted: boolean): Taken | null {
   const { told } = session.log.state;
   const state = told === null ? undefined : memory.look(told.session_id)?.log.state;

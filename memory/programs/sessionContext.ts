@@ -80,7 +80,7 @@ interface Reader {
   readonly level: ContextLevel;
   /** The session of the conversation. */
   readonly own: Pick<OpenSession, 'id'>;
-  /** Whether it is told of other sessions. A resumed conversation was, when it began. */
+  /** Whether it hears of other sessions. A resumed conversation did, when it began. */
   readonly isRoot: boolean;
   readonly until: number;
 }
@@ -145,7 +145,7 @@ async function heaviest(
   return { look: null, taken };
 }
 
-/** @returns the heaviest session whose agent was interrupted, and of which no agent was told; null if there is none */
+/** @returns the heaviest session whose agent was interrupted, and whose record no agent was given; null if there is none */
 async function firstUntold(memory: Reporting, others: readonly Weighed[]): Promise<Look | null> {
   for (const { id } of others.filter(({ isInterrupted }) => isInterrupted)) {
     const session = memory.look(id);
@@ -159,7 +159,7 @@ async function firstUntold(memory: Reporting, others: readonly Weighed[]): Promi
 function furtherOf({ surroundings, stamp }: Viewer, others: readonly Weighed[], crash: Look | null): Section[] {
   const more = others.filter(({ id }) => id !== crash?.log.session_id);
   const count = more.filter(({ isInterrupted }) => isInterrupted).length;
-  const which = count === 0 ? '' : `, ${count} of which crashed or ${count === 1 ? 'was' : 'were'} cut off`;
+  const which = count === 0 ? '' : ` (${count} crashed or ${count === 1 ? 'was' : 'were'} cut off)`;
   const words = `${counted(more.length, 'more unfinished session')} of this directory${which}: watchkeeper work list --here`;
   return [
     ...(crash === null ? [] : otherCrash(crash, surroundings.process, new Words(stamp.redact))),

@@ -1,7 +1,8 @@
 /** Finds the session that a person has named: by its id, its name, or the beginning or the end of its id. */
 import { didYouMean } from '../../src/config/didYouMean.js';
 import { UnreachableError, UsageError } from '../../src/errors.js';
-import type { Memory } from './memory.js';
+import type { Places } from '../home/places.js';
+import type { OpenSession, Sessions } from './sessions.js';
 
 /** A shorter part of an id is too likely to be a mistake. */
 const SHORTEST_PART = 4;
@@ -9,8 +10,17 @@ const MOST_NAMED = 10;
 /** The second session of a day and a purpose has the id of the first one, and this. */
 const NUMBER = /^-\d+$/;
 
+/** A memory whose sessions have names. */
+interface Named {
+  readonly places: Pick<Places, 'findSession'>;
+  readonly sessions: Pick<Sessions, 'ids' | 'archivedIds'>;
+  /** Why sessions were left out. */
+  readonly leftOut: readonly string[];
+  look(id: string): OpenSession | null;
+}
+
 /** @returns null if no session has that id, name or part of an id @throws UsageError if several have it */
-export function idOfNamed(memory: Pick<Memory, 'places' | 'sessions' | 'look'>, named: string): string | null {
+export function idOfNamed(memory: Named, named: string): string | null {
   const { places, sessions } = memory;
   if (places.findSession(named) !== null) return named;
   const ids = sessions.ids();
@@ -21,7 +31,7 @@ export function idOfNamed(memory: Pick<Memory, 'places' | 'sessions' | 'look'>, 
 }
 
 /** @returns the error for a name that no session has, with the id that was probably meant */
-export function missing({ sessions, leftOut }: Pick<Memory, 'sessions' | 'leftOut'>, named: string): Error {
+export function missing({ sessions, leftOut }: Named, named: string): Error {
   const words = `there is no session ${JSON.stringify(named)}`;
   if (leftOut.length > 0) return new UnreachableError(`${words} among those that can be read`);
   return new UsageError(`${words}${didYouMean(named, [...sessions.ids(), ...sessions.archivedIds()])}`);

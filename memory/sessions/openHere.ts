@@ -47,7 +47,7 @@ function manningOf(runs: Runs<Run>): Manning {
   return runs.elsewhere === null ? 'left' : 'elsewhere';
 }
 
-/** @returns first those whose agent is lost and of which no agent was told, then the others; each the last begun first */
+/** @returns first those whose agent is lost and whose record no agent was given, then the others; each the last begun first */
 export function mostUrgentFirst(sessions: readonly OpenHere[]): OpenHere[] {
   const newest = sessions.toReversed();
   const isUrgent = ({ manning, log }: OpenHere) => manning === 'lost' && log.state.told === null;

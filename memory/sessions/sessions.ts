@@ -7,7 +7,7 @@ import { PRIVATE_FOLDER } from '../../src/files/privateFiles.js';
 import { describeStorageFault } from '../../src/files/storageFault.js';
 import { isSessionId } from '../../src/ids.js';
 import { cutText } from '../../src/log/shorten.js';
-import { isoTime } from '../../src/time.js';
+import { localDay } from '../../src/time.js';
 import { type SessionLog, type WorklogFields, type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
 import { journalIn, type Places, worklogIn } from '../home/places.js';
@@ -54,7 +54,7 @@ export class Sessions {
   begin(started: Started & { readonly purpose: string }, more: readonly WorklogLine[]): OpenSession {
     this.#requireLegal([worklogKind.line('session_started', { session_id: 'new', ...started }), ...more]);
     this.#places.prepare();
-    const day = isoTime(this.#stamp.clock.now()).slice(0, '2026-01-01'.length);
+    const day = localDay(this.#stamp.clock.now());
     // In the letters of the id: in others, which the redactor does not know, a token may be written as well.
     const id = this.#takeId(`${day}-${slugOf(this.#stamp.redact(started.purpose.normalize('NFKD')))}`);
     const folder = this.#places.sessionFolder(id);

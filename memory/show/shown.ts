@@ -1,11 +1,13 @@
 /** All that is known of a session, as JSON, and as named lines for a page that has more to show than the memory. */
+import { shorten } from '../../src/log/shorten.js';
 import { oneLine } from '../../src/log/visibleText.js';
-import { isoTime } from '../../src/time.js';
+import { describeDuration, localTime } from '../../src/time.js';
 import { interruption, SEEMS_STUCK } from '../condition/words.js';
 import { sumOf } from '../fold/state.js';
 import type { LogCounts } from '../logs/reader.js';
 import { settledCounts } from '../logs/settledCounts.js';
 import { computedOf, type Judge, type Look, lookAt } from '../look/look.js';
+import { agentWords } from '../observed/calls.js';
 import type { CombinedState, ShownFile } from '../observed/combined.js';
 import { changeWords } from '../observed/files.js';
 import { stepsOf, stepWords } from '../observed/step.js';
@@ -17,6 +19,9 @@ import { type Tree, treeLines, treeOf } from './tree.js';
 
 const MOST_FILES = 20;
 const MOST_NOTES = 10;
+const MOST_CALLS = 10;
+const MOST_COMMITS = 5;
+const LONGEST_WORDS = 200;
 
 export interface Shown {
   readonly look: Look;
@@ -27,7 +32,11 @@ export interface Shown {
   readonly isLost: boolean;
   /** As `work show --json` prints it. */
   readonly value: CombinedState &
-    ReturnType<typeof computedOf> & { readonly tree: Tree; readonly log: Omit<LogCounts, 'newer'> };
+    ReturnType<typeof computedOf> & {
+      readonly tree: Tree;
+      readonly log: Omit<LogCounts, 'newer'>;
+      readonly duration: number | null;
+    };
 }
 
 export async function showSession(memory: Viewer, session: OpenSession, judge: Judge): Promise<Shown> {
@@ -38,26 +47,65 @@ export async function showSession(memory: Viewer, session: OpenSession, judge: J
   const log = { lines, applied, refused, unreadable };
   const directory = memory.workspaceOf(session.log.state)?.root ?? null;
   const isLost = lostDirectory(memory, session.log.state) !== null;
-  return { look, tree, directory, isLost, value: { ...look.state, ...computedOf(look), tree, log } };
+  return {
+    look,
+    tree,
+    directory,
+    isLost,
+    value: { ...look.state, ...computedOf(look), duration: durationOf(look), tree, log },
+  };
 }
 
 /** @returns the session for a person: how it is, what was kept and what was done last */
 export function shownLines(shown: Omit<Shown, 'value'>): string[] {
   const { look, tree, directory } = shown;
   const { recent } = look.log;
-  const entries = recent.map(({ at, words }) => oneLine(`${isoTime(at)}  ${words}`));
+  const entries = recent.map(({ at, words }) => oneLine(`${localTime(at)}  ${words}`));
   return [
     titleLine(look),
     ...(directory === null ? [] : [`in ${oneLine(directory)}${shown.isLost ? ', which does not exist any more' : ''}`]),
     ...summaryLines(look),
     axesLine(look),
     ...stuckLines(look).map((words) => oneLine(`${SEEMS_STUCK}, ${words}`)),
+    ...durationLines(look),
     ...detailLines(look),
     // The others are named as in progress.
     ...section('files:', namedFiles(look, restingFiles(look))),
     ...section('notes:', firstOf(noteLines(look), MOST_NOTES, 'earlier notes')),
     ...section('the last entries:', entries),
     ...treeLines(tree),
+    ...deedLines(look),
+  ];
+}
+
+/** From its beginning to its end; to its last activity if it has not ended. Milliseconds; null if it is not known. */
+function durationOf({ log, state }: Look): number | null {
+  const until = log.end?.at ?? state.last_activity;
+  return log.created_at === null || until === null ? null : Math.max(until - log.created_at, 0);
+}
+
+function durationLines(look: Look): string[] {
+  const duration = durationOf(look);
+  const { created_at } = look.log;
+  if (duration === null || created_at === null) return [];
+  return [`began ${localTime(created_at)}; duration ${describeDuration(duration)}`];
+}
+
+/** @returns what the agent did last, and what it said then */
+function deedLines({ fold }: Look): string[] {
+  if (fold === null) return [];
+  const { actions, commits, lastWords } = fold;
+  const calls = actions.slice(-MOST_CALLS).map(({ at, agent, words, outcome }) => {
+    const how = outcome === 'ok' ? '' : `, ${outcome ?? 'without a result'}`;
+    return oneLine(`${localTime(at)}  ${agentWords(agent)}${shorten(words, LONGEST_WORDS)}${how}`);
+  });
+  const made = commits
+    .slice(-MOST_COMMITS)
+    .map(({ at, head, subject }) => oneLine(`${localTime(at)}  ${head} ${shorten(subject, LONGEST_WORDS)}`));
+  return [
+    ...section('its last commits:', made),
+    ...section('what the agent did last:', calls),
+    ...(lastWords === null ? [] : [oneLine(`its last words: ${shorten(lastWords, LONGEST_WORDS)}`)]),
   ];
 }
 

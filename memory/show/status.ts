@@ -1,7 +1,7 @@
 /** A session in lines for a person who asks how it is. */
 import { counted } from '../../src/counted.js';
 import { oneLine } from '../../src/log/visibleText.js';
-import { HOUR, isoTime, MINUTE } from '../../src/time.js';
+import { HOUR, localTime, MINUTE } from '../../src/time.js';
 import { agentClause, damageLines, stateWords } from '../condition/words.js';
 import { progressOf, sumOf, unsettledOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
@@ -33,7 +33,7 @@ export function leftLine({ pid, command }: LeftProcess): string {
 export function axesLine({ log, last, condition, now }: Look): string {
   const left = condition.end === null ? '' : unsettledWords([...log.steps.values()]);
   const ending = left === '' ? '' : ` (${left})`;
-  const activity = last === null ? 'none' : `${ago(now - last)} (${isoTime(last)})`;
+  const activity = last === null ? 'none' : `${ago(now - last)} (${localTime(last)})`;
   return `${stateWords(condition)}${ending}; ${freshnessWords(condition)}; ${agentClause(condition)}; last activity ${activity}`;
 }
 
@@ -70,7 +70,7 @@ export function detailLines(look: Look): string[] {
     ...(log.facts === null ? ['what it is for is not known any more'] : []),
     ...(total === 0
       ? []
-      : [`${done} of ${total} steps${current === null ? '' : `, now step ${current}: ${oneLine(title)}`}`]),
+      : [`${done} of ${counted(total, 'step')}${current === null ? '' : `, now step ${current}: ${oneLine(title)}`}`]),
     ...steps.map((step) => `  ${stepLine(step)}`),
     ...(working.length === 0 ? [] : ['files in progress:', ...filesNamed(working)]),
     ...(fold === null ? [] : observedLines(fold)),
@@ -133,7 +133,7 @@ export function heldLines(id: string, log: Worklog, now: number): string[] {
   const { done, total } = progressOf([...log.steps.values()]);
   const last = log.last_activity === null ? '' : `, last activity ${ago(now - log.last_activity)}`;
   return [
-    `session ${id} is unfinished here: ${purposeOf(log, null)} (${done} of ${total} steps${last})`,
+    `session ${id} is unfinished here: ${purposeOf(log, null)} (${done} of ${counted(total, 'step')}${last})`,
     ...[...log.steps.values()].map((step) => `  ${stepLine(step)}`),
     RESUME,
   ];

@@ -91,7 +91,7 @@ async function begin(
   const others = existing === 'concurrent' ? [] : await (archives ? allHere : inTheWay)(memory, holder);
   if (others.length > 0 && !archives) return { verdict: 'refused', lines: await reportOn(others, memory), value: null };
   // Refused while another live agent works on one, which keeps its monitor then.
-  for (const other of others) archiveSession(memory, other, 'cancelled');
+  for (const other of others) archiveSession(memory, other, { end: 'cancelled' });
   if (task.trim() === '') throw new UsageError('no session holds this directory, so there is nothing to go on with');
   const asides = reportsHere(memory);
   const session = memory.lifecycle.begin(memory.workspace, {

@@ -1,6 +1,6 @@
 import { counted } from '../../src/counted.js';
 import { UsageError } from '../../src/errors.js';
-import { isoTime } from '../../src/time.js';
+import { localTime } from '../../src/time.js';
 import { worklogKind } from '../fold/rules/kind.js';
 import type { Checkpoint } from '../fold/worklog.js';
 import { shortCommit } from '../git/checkout.js';
@@ -45,7 +45,7 @@ function listed({ log }: OpenSession): Outcome {
   const checkpoints = [...log.state.checkpoints.values()];
   const lines = checkpoints.map(
     ({ name, at, head, branch }) =>
-      `${name}  ${isoTime(at)}  ${branch ?? 'no branch'}, ${head === null ? 'no commit' : shortCommit(head)}`,
+      `${name}  ${localTime(at)}  ${branch ?? 'no branch'}, ${head === null ? 'no commit' : shortCommit(head)}`,
   );
   return { lines: lines.length === 0 ? 'no checkpoints' : lines, value: checkpoints };
 }

@@ -5,7 +5,7 @@ import { weighedHere } from '../look/unfinished.js';
 import { ago } from '../show/status.js';
 import { type Outcome, verb } from './verb.js';
 
-/** Beyond these, only the number is told: a reader takes the heaviest first. */
+/** Of more, only the number is shown: a reader takes the heaviest first. */
 const MOST_REPORTED = 20;
 /** The others get a line each. */
 const MOST_IN_FULL = 5;

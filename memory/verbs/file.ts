@@ -1,6 +1,8 @@
 import { UsageError } from '../../src/errors.js';
+import { onlyStepInProgress } from '../fold/rules/files.js';
 import { worklogKind } from '../fold/rules/kind.js';
-import { writeFact } from '../sessions/write.js';
+import type { Worklog } from '../fold/worklog.js';
+import { writeFact, writeOrRefuse } from '../sessions/write.js';
 import { FILE_STATUSES, type FileStatus } from '../words.js';
 import { choice, option, pairedOption, word } from './fields.js';
 import { meant } from './meant.js';
@@ -33,7 +35,23 @@ export const file = verb({
       writeFact(session, memory.stamp, worklogKind.line('file', { from: path, path: to }));
       return { lines: `${typed} is ${rename} now`, value: { from: path, path: to } };
     }
-    writeFact(session, memory.stamp, worklogKind.line('file', { path, to: status, step }));
+    writeOrRefuse(
+      session,
+      memory.stamp,
+      (state) => (isKnown(state, path, { status, step }) ? [] : [worklogKind.line('file', { path, to: status, step })]),
+      { isFact: true },
+    );
     return { lines: `${path} is ${status && WORDS[status]}`, value: { path, status } };
   },
 });
+
+/** A line that says what holds already would only make the log longer. */
+function isKnown(
+  log: Worklog,
+  path: string,
+  { status, step }: { readonly status: FileStatus | undefined; readonly step: string | undefined },
+): boolean {
+  const before = log.files.get(path);
+  if (before === undefined || before.status !== status) return false;
+  return before.step === (step ?? before.step ?? onlyStepInProgress(log));
+}

@@ -11,7 +11,7 @@ import { heldLines, WAYS_AROUND } from '../show/status.js';
 
 type Here = Resuming & Pick<Memory, 'claims' | 'look' | 'which'>;
 
-/** @returns the session that holds the directory, and those that crashed here and of which no agent was told */
+/** @returns the session that holds the directory, and those that crashed here and whose record no agent was given */
 export async function inTheWay(memory: Here, holder: OpenSession | null): Promise<OpenSession[]> {
   // An agent whose hook has begun its session got the report then.
   if (hasSession(memory)) return holder === null ? [] : [holder];

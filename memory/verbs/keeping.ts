@@ -1,7 +1,7 @@
 /** Verbs for the record of a session: the archive, the check, generated files, removal. */
 import { UsageError, WatchkeeperError } from '../../src/errors.js';
 import { parseInstant } from '../../src/instant.js';
-import { isoTime } from '../../src/time.js';
+import { localTime } from '../../src/time.js';
 import { archiveSession, dueSessions, unarchiveSession } from '../keeping/archive.js';
 import { finishRemovals, oldSession, purgeSession, sessionsBefore } from '../keeping/purge.js';
 import { rebuildSession } from '../keeping/rebuild.js';
@@ -103,7 +103,7 @@ function wholly(memory: Memory, input: { readonly id?: string | undefined; reado
 
 function confirmFirst(doomed: Awaited<ReturnType<typeof sessionsBefore>>): Outcome {
   const lines = doomed.map(({ session_id, purpose, last_activity }) => {
-    const last = last_activity === null ? 'never' : isoTime(last_activity);
+    const last = last_activity === null ? 'never' : localTime(last_activity);
     return `  ${session_id}, last activity ${last}: ${purpose}`;
   });
   return {

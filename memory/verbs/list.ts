@@ -11,7 +11,8 @@ const MOST_SHOWN = 20;
 
 export const list = verb({
   name: 'list',
-  summary: 'unfinished sessions; --here: of this directory, --all: ended ones, too,\n--archived: those in the archive',
+  summary:
+    'unfinished sessions, by directory; --here: of this directory, --all: ended ones, too,\n--archived: those in the archive',
   fields: { here: flag('[--here]'), all: flag('[--all|--archived]'), archived: flag('') },
   async run(memory, { here, all, archived }, { judge, isProgram }): Promise<Outcome> {
     // Several sessions may be of one directory whose log cannot be read.
@@ -21,7 +22,8 @@ export const list = verb({
       ...{ here, which, judge, ...(!isProgram && { most: MOST_SHOWN }) },
       onUnreadable: ({ message }) => unreadable.add(message),
     });
-    const { rows: sessions, more, resting } = list;
+    const { more, resting } = list;
+    const sessions = here || isProgram ? list.rows : groupedByDirectory(list.rows);
     const now = memory.clock.now();
     const { redact } = memory.stamp;
     const rows = sessions.map((session) => [
@@ -49,6 +51,13 @@ export const list = verb({
     };
   },
 });
+
+/** Directories come in the order of their first sessions. */
+function groupedByDirectory(sessions: readonly ListedSession[]): ListedSession[] {
+  const groups = new Map<string | null, ListedSession[]>();
+  for (const session of sessions) groups.set(session.directory, [...(groups.get(session.directory) ?? []), session]);
+  return [...groups.values()].flat();
+}
 
 function progressWords({ condition }: ListedSession): string {
   const { done, total } = condition.progress;

@@ -41,7 +41,7 @@ export async function meantHere(memory: Memory, { id, session }: Asked, orLast =
     ].find(([sessions]) => sessions.length > 0) ?? [];
   const [only] = found;
   if (only !== undefined && found.length === 1) return taken(memory, only.id, why);
-  const last = orLast && found.length === 0 ? lastOf(memory, here) : null;
+  const last = orLast && found.length === 0 ? lastSession(memory, here) : null;
   if (last !== null) return last;
   throw memory.unclear(found.length > 1 ? opened(memory, found) : undefined);
 }
@@ -55,7 +55,7 @@ function opened(memory: Memory, sessions: readonly { readonly id: string }[]): O
 }
 
 /** @returns null if unfinished ones were active later than the one that ended last: one of them may be meant */
-function lastOf(memory: Memory, { gone }: WeighedHere): MeantHere | null {
+function lastSession(memory: Memory, { gone }: WeighedHere): MeantHere | null {
   const latest = newestOf(gone);
   const unfinished = gone.filter(isUnfinished);
   const ended = lastEnded(memory);

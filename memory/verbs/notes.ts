@@ -1,7 +1,7 @@
 /** Verbs that record finished work, things to remember, and that work continues. */
 
 import { UsageError } from '../../src/errors.js';
-import { HOUR, isoTime, MINUTE, SECOND } from '../../src/time.js';
+import { HOUR, isoTime, localTime, MINUTE, SECOND } from '../../src/time.js';
 import { worklogKind } from '../fold/rules/kind.js';
 import { writeFact } from '../sessions/write.js';
 import { PRIORITIES } from '../words.js';
@@ -59,9 +59,10 @@ export const ping = verb({
   fields: { detail: option('[--detail TEXT]'), for: option('[--for 10m]') },
   run(memory, input) {
     const session = meant(memory, input);
-    const until = isoTime(memory.clock.now() + durationOf(input.for));
+    const end = memory.clock.now() + durationOf(input.for);
+    const until = isoTime(end);
     writeFact(session, memory.stamp, worklogKind.line('ping', { detail: input.detail, until }));
-    return { lines: `silence is excused until ${until}`, value: { session_id: session.id, until } };
+    return { lines: `silence is excused until ${localTime(end)}`, value: { session_id: session.id, until } };
   },
 });
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { UsageError } from '../../src/errors.js';
 import { seenFile } from '../../src/files/seenFile.js';
-import { isoTime } from '../../src/time.js';
+import { localTime } from '../../src/time.js';
 import type { Changing } from '../brief/changesSince.js';
 import { contextFor } from '../brief/resumeContext.js';
 import { type Resuming, wayToResume } from '../brief/resuming.js';
@@ -64,7 +64,9 @@ async function resumeSession(
   const { freshness, check } = look.condition;
   if (check.critical) {
     const since =
-      last === null ? 'nothing is known of its activity' : `it rested since ${isoTime(last)}, for ${check.hours} hours`;
+      last === null
+        ? 'nothing is known of its activity'
+        : `it rested since ${localTime(last)}, for ${check.hours} hours`;
     const lines = `${session.id}: ${since}. Much may have changed; ask whoever owns it, then: watchkeeper track resume ${session.id} --ack`;
     return { verdict: 'refused', lines, value: null, asides };
   }

@@ -1,4 +1,5 @@
-import { isoTime } from '../../src/time.js';
+import { counted } from '../../src/counted.js';
+import { isoTime, localTime } from '../../src/time.js';
 import { replaceInSession } from '../home/sessionFile.js';
 import type { Memory } from '../sessions/memory.js';
 import { changeLines } from '../show/changes.js';
@@ -22,14 +23,13 @@ export const scan = verb({
       ? ''
       : `; there are more than ${MOST_ENTRIES} files or very long names, and the rest is unknown`;
     if (since === null || changes === null) {
-      const lines = `first scan: ${entries} file${entries === 1 ? '' : 's'}${rest}`;
+      const lines = `first scan: ${counted(entries, 'file')}${rest}`;
       return { lines, value: { since: null, entries, complete: after.complete } };
     }
     const lines = changeLines(changes);
-    const last = isoTime(since);
     return {
-      lines: [`since ${last}: ${lines.length === 0 ? 'nothing has changed' : 'changes'}${rest}`, ...lines],
-      value: { since: last, entries, complete, ...changes },
+      lines: [`since ${localTime(since)}: ${lines.length === 0 ? 'nothing has changed' : 'changes'}${rest}`, ...lines],
+      value: { since: isoTime(since), entries, complete, ...changes },
     };
   },
 });

@@ -1,4 +1,5 @@
-import { isoTime } from '../../src/time.js';
+import { describeDuration, isoTime, localTime } from '../../src/time.js';
+import type { Quiet } from '../condition/stuck.js';
 import { doingWords, OVER } from '../condition/words.js';
 import { settledCounts } from '../logs/settledCounts.js';
 import { computedOf, type Look, lookAt } from '../look/look.js';
@@ -26,7 +27,7 @@ export const status = verb({
     const { root } = memory.workspaceOf(session.log.state) ?? memory.workspace;
     const since = before === null || lost !== null ? null : sinceScan(memory, root, before);
     const { log, now, condition } = look;
-    const { agent, doing, stuck, excused_until, broken: findings } = condition;
+    const { agent, doing, stuck, excused_until, quiet, broken: findings } = condition;
     // No hook says when a dialog is answered; the transcript shows that its agent has continued.
     const mayWait = (doing === null || doing === 'waiting') && agent !== 'crashed';
     const waits = mayWait ? waitsOf(look) : [];
@@ -34,9 +35,10 @@ export const status = verb({
       ...statusLines(look),
       ...(lost === null ? [] : [`${IS_GONE}: ${lost}`]),
       ...(doing === null ? [] : [`attention: ${doingWords(doing, condition.wait)}`]),
-      ...waits.map(({ kind, since: from }) => `waiting, since ${isoTime(from)} (${ago(now - from)}): ${kind}`),
+      ...waits.map(({ kind, since: from }) => `waiting, since ${localTime(from)} (${ago(now - from)}): ${kind}`),
       ...log.notices.map(({ sentence, at }) => `notice, ${ago(now - at)}: ${sentence}${stuck === null ? OVER : ''}`),
-      ...(excused_until === null ? [] : [`silence is excused until ${isoTime(excused_until)}`]),
+      ...(excused_until === null ? [] : [`silence is excused until ${localTime(excused_until)}`]),
+      ...(quiet === null || stuck !== null || excused_until !== null ? [] : [quietLine(quiet, now)]),
       ...findings.map(({ rule, sentence }) => `STUCK: ${rule.replaceAll('_', ' ')}: ${sentence}`),
       ...(since === null ? [] : scanLines(since)),
     ];
@@ -55,6 +57,11 @@ export const status = verb({
   },
 });
 
+function quietLine({ since, limitMs }: Quiet, now: number): string {
+  const silence = describeDuration(now - since);
+  return `silent for ${silence}, and no transcript shows its work: \`track monitor --check\` calls it stuck after ${describeDuration(limitMs)}`;
+}
+
 /** Those that were declared, and those that the transcript shows; else the one that the program publishes. */
 function waitsOf({ log, fold, condition: { wait } }: Look): { readonly kind: string; readonly since: number }[] {
   // It is the dialog that a hook reported, or the transcript shows, too.
@@ -67,8 +74,8 @@ function scanLines({ since, changes }: SinceScan): string[] {
   if (since === null || changes === null) return [];
   const lines = changeLines(changes, MOST_CHANGES);
   return lines.length === 0
-    ? [`no changes since the scan of ${isoTime(since)}`]
-    : [`changes since the scan of ${isoTime(since)}:`, ...lines];
+    ? [`no changes since the scan of ${localTime(since)}`]
+    : [`changes since the scan of ${localTime(since)}:`, ...lines];
 }
 
 function changesOf({ since, complete, changes }: SinceScan) {

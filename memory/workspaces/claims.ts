@@ -9,7 +9,7 @@ import { Log } from '../logs/log.js';
 import { withLog } from '../logs/scoped.js';
 import type { Priority } from '../words.js';
 import { type FolderVariables, isShared } from './covering.js';
-import { type LeftSession, type WorkspaceEvents, type WorkspaceState, workspaceKind } from './log.js';
+import { type LeftSession, reportsOf, type WorkspaceEvents, type WorkspaceState, workspaceKind } from './log.js';
 import { realOf, type Workspace, workspaceOf } from './workspace.js';
 
 /** Each look releases a claim that was left behind; in the meantime another session may claim, end and be killed. */
@@ -73,7 +73,8 @@ export class Claims {
           ...state,
           sessions: new Set(state.sessions),
           notes: [...state.notes],
-          reports: [...state.reports],
+          reports: reportsOf(state),
+          putAway: new Map(state.putAway),
           left: new Map(state.left),
         };
   }
@@ -105,11 +106,15 @@ export class Claims {
     this.#write(workspace, (log) => log.write(() => [workspaceKind.line('note', { text, priority })], this.#stamp));
   }
 
-  /** Leaves a sentence on a session for the caller who begins the next one in the workspace. */
-  leaveReport(workspace: Workspace, sessionId: string, sentence: string): void {
-    const line = workspaceKind.line('told', { session_id: sessionId, sentence });
+  /**
+   * Leaves a sentence on a session for the caller who begins the next one in the workspace.
+   * @param isArchived whether it says that the session went into the archive by itself
+   */
+  leaveReport(workspace: Workspace, sessionId: string, sentence: string, isArchived = false): void {
+    const line = workspaceKind.line('told', { session_id: sessionId, sentence, ...(isArchived && { archived: true }) });
     const stamp = { ...this.#stamp, origin: 'watchkeeper' } as const;
-    this.#write(workspace, (log) => log.write(({ reports }) => (reports.includes(sentence) ? [] : [line]), stamp));
+    const isKnown = (state: WorkspaceState) => reportsOf(state).includes(sentence);
+    this.#write(workspace, (log) => log.write((state) => (isKnown(state) ? [] : [line]), stamp));
   }
 
   /**

@@ -24,6 +24,8 @@ export interface WorkspaceState {
   readonly notes: WorkspaceNote[];
   /** Sentences on its sessions, for the next one that begins there. */
   readonly reports: string[];
+  /** The sessions that went into the archive by themselves since the last one began there, each with a sentence. */
+  readonly putAway: Map<string, string>;
   /** By session, how it was left by its last agent, or person. */
   readonly left: Map<string, LeftSession>;
 }
@@ -49,7 +51,8 @@ export interface WorkspaceEvents {
   readonly claimed: { readonly session_id: string };
   /** `claim` is the id of the line that gave it. */
   readonly released: { readonly claim: string };
-  readonly told: { readonly session_id: string; readonly sentence: string };
+  /** `archived` if it went into the archive by itself. */
+  readonly told: { readonly session_id: string; readonly sentence: string; readonly archived?: true };
   readonly note: { readonly text: string; readonly priority: Priority };
   readonly left: { readonly session_id: string } & LeftSession;
 }
@@ -64,6 +67,7 @@ export const workspaceKind: LogKind<WorkspaceState, WorkspaceEvents> = {
     holder: null,
     notes: [],
     reports: [],
+    putAway: new Map(),
     left: new Map(),
   }),
   apply,
@@ -81,6 +85,7 @@ function apply(state: WorkspaceState, line: Line): Refusal | null {
       state.sessions.add(sessionId);
       state.declared ||= line.declared === true;
       state.reports.length = 0;
+      state.putAway.clear();
       return null;
     case 'claimed':
       return sessionId === null ? malformed(line, 'session_id') : claim(state, sessionId, line.id);
@@ -90,7 +95,7 @@ function apply(state: WorkspaceState, line: Line): Refusal | null {
       if (state.holder?.claim === line.claim) state.holder = null;
       return null;
     case 'told':
-      return sessionId === null ? malformed(line, 'session_id') : keepReport(state, line);
+      return sessionId === null ? malformed(line, 'session_id') : keepReport(state, sessionId, line);
     case 'note':
       return keepNote(state, line);
     case 'left':
@@ -107,10 +112,19 @@ function beginAt(state: WorkspaceState, root: string, kind: unknown = 'folder'):
   return null;
 }
 
-function keepReport({ reports }: WorkspaceState, line: Line): Refusal | null {
+/** @returns the sentences for the next one who begins there; of many sessions that were put away, one */
+export function reportsOf({ reports, putAway }: Pick<WorkspaceState, 'reports' | 'putAway'>): string[] {
+  const [first] = putAway.values();
+  if (first === undefined) return [...reports];
+  const many = `${putAway.size} sessions of this directory rested for long and are in the archive: watchkeeper work list --here --archived`;
+  return [...reports, putAway.size === 1 ? first : many];
+}
+
+function keepReport({ reports, putAway }: WorkspaceState, id: string, line: Line): Refusal | null {
   const sentence = textOf(line.sentence);
   if (sentence === null) return malformed(line, 'sentence');
-  if (!reports.includes(sentence)) addTo(reports, sentence, { more: {}, name: 'told' });
+  if (line.archived === true) putAway.set(id, sentence);
+  else if (!reports.includes(sentence)) addTo(reports, sentence, { more: {}, name: 'told' });
   return null;
 }
 

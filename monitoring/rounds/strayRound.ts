@@ -4,9 +4,11 @@
  */
 
 import { CorruptRecordError, describeError, FencedError, WatchkeeperError } from '../../src/errors.js';
-import { firstAttemptId, revivalSessionId } from '../../src/ids.js';
+import { firstAttemptId, revivalSessionId, timeOfUlid } from '../../src/ids.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import type { Stray } from '../../src/jobs/straySessions.js';
+import { isOfMessage } from '../../src/journal/owner.js';
+import { journalPath } from '../../src/journal/path.js';
 import { Newest } from '../../src/newest.js';
 import { isoTime, MINUTE } from '../../src/time.js';
 import type { ActingContext } from '../actors/actedFolders.js';
@@ -27,6 +29,7 @@ export interface StrayContext extends ActingContext {
   readonly runLeaseMs: number;
   readonly unreadable: UnreadableRecords;
   readonly eventsFile: string;
+  readonly logsFolder: string;
   readonly reporter: ForgottenReporter;
 }
 
@@ -93,8 +96,8 @@ export class StrayRound {
 /**
  * Incidents that have a line among the critical events but no end there, and whose records the store has lost, for example in a
  * rollback. Nothing drives them any more: without a last line, every reader of the file counts them as open for ever. A second
- * attempt that an incident had granted is stored again by the bridge that knew of it, so its line is written here as well, unless
- * that bridge is later than the round.
+ * attempt that an incident had granted is stored again by the bridge that knew of it, or has begun a journal here, so its line is
+ * written here as well.
  *
  * Limit: only the file's last 8 MiB are searched, some thousand lines.
  */
@@ -192,12 +195,14 @@ class ForgottenIncidents {
     return last.status === 'completed' ? 'answered' : last.status === 'cancelled' ? 'cancelled' : 'unknown';
   }
 
-  /** @returns the second attempt that the store has, although no line says so; null if there is none */
-  async #unreportedRevival({ event, session_id }: CriticalEvent): Promise<string | null> {
+  /** @returns the second attempt that the store or its journal has, although no line says so; null if there is none */
+  async #unreportedRevival({ event, session_id, incident_id }: CriticalEvent): Promise<string | null> {
     // An outage names one of its sessions, and grants nothing.
     if (event !== 'session_unhealthy' || session_id === null || this.#revived.has(session_id)) return null;
-    const { redis, keys } = this.#context.store;
+    const { store, logsFolder } = this.#context;
     const revivalId = revivalSessionId(session_id);
-    return (await redis.exists(keys.session(revivalId))) > 0 ? revivalId : null;
+    const openedAt = timeOfUlid(incident_id);
+    const hasBegun = openedAt !== null && isOfMessage(journalPath(logsFolder, revivalId), openedAt);
+    return hasBegun || (await store.redis.exists(store.keys.session(revivalId))) > 0 ? revivalId : null;
   }
 }

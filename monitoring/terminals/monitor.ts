@@ -4,13 +4,14 @@
  */
 import { isOpenSession } from '../../memory/condition/condition.js';
 import type { Viewer } from '../../memory/sessions/views.js';
-import { DEFAULT_THRESHOLDS, type Thresholds } from '../../src/config/rules.js';
+import type { Thresholds } from '../../src/config/rules.js';
 import { WatchkeeperError } from '../../src/errors.js';
 import type { HostCounters } from '../../src/host/counters.js';
 import { type Clock, DAY } from '../../src/time.js';
 import { OwnGaps } from '../lateness/ownGaps.js';
 import { latenessLimits } from '../lateness/standstill.js';
 import { ring } from './bell.js';
+import { type MonitorLimits, thresholdsOf } from './monitorLimits.js';
 import { isReplaced, recordMonitor } from './monitorRecord.js';
 import { closingText, driveNotice } from './notices.js';
 import { judgeQuietly } from './quietSession.js';
@@ -19,13 +20,6 @@ import { WorkspaceActivity } from './workspaceActivity.js';
 
 /** So that no monitor is left behind if the session is never ended. */
 const LONGEST_MS = DAY;
-
-export interface MonitorLimits {
-  /** Between two checks. */
-  readonly intervalMs: number;
-  /** Without activity, until it is noticed. */
-  readonly checks: number;
-}
 
 export interface MonitorOptions extends MonitorLimits {
   readonly memory: Viewer;
@@ -123,8 +117,4 @@ export class Monitor {
     }
     return sight;
   }
-}
-
-export function thresholdsOf({ intervalMs, checks }: MonitorLimits): Thresholds {
-  return { ...DEFAULT_THRESHOLDS, silence_ms: intervalMs * checks };
 }

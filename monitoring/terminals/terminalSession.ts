@@ -1,11 +1,12 @@
 /** A terminal's session as a watcher sees it: who works on it is in its worklog, and its transcript is judged as a journal is. */
 import { mayBeAtWork, type Recorded } from '../../memory/condition/condition.js';
-import { type PublishedWait, publishedWait, unlessSilent } from '../../memory/condition/publishedWait.js';
+import { type PublishedWait, unlessSilent } from '../../memory/condition/publishedWait.js';
 import { recordedOf } from '../../memory/condition/recorded.js';
 import { excusedUntil } from '../../memory/condition/stuck.js';
 import type { Ran, Runs } from '../../memory/fold/runs.js';
 import type { Conversation, Notice, Worklog } from '../../memory/fold/worklog.js';
 import { worklogIn } from '../../memory/home/places.js';
+import { publishedWait } from '../../memory/look/publishedWait.js';
 import { transcriptOf } from '../../memory/observed/programFolders.js';
 import { WovenTranscript } from '../../memory/observed/wovenTranscript.js';
 import { publishedFiles } from '../../memory/sessions/published.js';

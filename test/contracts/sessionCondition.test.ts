@@ -1,5 +1,5 @@
 // covers: memory/condition/condition.ts memory/condition/stuck.ts memory/condition/damage.ts memory/condition/words.ts
-// covers: memory/condition/recorded.ts memory/condition/publishedWait.ts memory/look/look.ts memory/verbs/candidates.ts memory/sessions/unclear.ts monitoring/terminals/judge.ts monitoring/terminals/liveTerminal.ts
+// covers: memory/condition/recorded.ts memory/condition/publishedWait.ts memory/look/publishedWait.ts memory/look/look.ts memory/verbs/candidates.ts memory/sessions/unclear.ts monitoring/terminals/judge.ts monitoring/terminals/liveTerminal.ts
 /** How a session is, asked of every surface that says it: one condition, so that no two of them contradict each other. */
 import { expect, test } from '@jest/globals';
 import { SCENES, SessionScene } from './sessionScenes.js';

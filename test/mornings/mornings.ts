@@ -61,6 +61,11 @@ export class Morning {
     for (let number = 1; number <= count; number += 1) await this.chat(`chat ${number}`);
   }
 
+  /** A window in which nothing is asked: its program writes no transcript. */
+  async unasked(label: string, end: End): Promise<void> {
+    await this.session(label, [], end);
+  }
+
   /** Work that stops in the middle of writing a file. */
   async halfWritten(label: string, end: End): Promise<void> {
     const file = `${label.replaceAll(' ', '-')}.ts`;
@@ -125,7 +130,7 @@ export class Morning {
       text += `${JSON.stringify({ ...more, cwd: this.#scene.directory, timestamp: isoTime(clock.now()), ...record })}\n`;
       await clock.advance(1_000);
     }
-    writeFileSync(transcript, text, { flag: 'a' });
+    if (text !== '') writeFileSync(transcript, text, { flag: 'a' });
     await this.#ended(given.id, agent, end);
     await clock.advance(MINUTE);
     return given;
@@ -258,7 +263,7 @@ export const STORIES: Readonly<{ [name: string]: Story }> = {
     },
     first: 'Write the parser',
     person: 'cut off',
-    also: ['1 more unfinished session of this directory, 1 of which crashed or was cut off'],
+    also: ['1 more unfinished session of this directory (1 crashed or was cut off)'],
   },
   'an open turn before open tasks': {
     day: async (m) => {
@@ -295,6 +300,7 @@ export const STORIES: Readonly<{ [name: string]: Story }> = {
   },
   'a host that was started again, with idle windows alone': {
     day: async (m) => {
+      await m.unasked('a new window', 'host');
       await m.chat('rain', 'host');
       await m.chat('snow', 'host');
     },

@@ -9,6 +9,9 @@ import { hasPlugin, statusOf } from '../../plugin/status.js';
 import type { PluginCall } from './call.js';
 import { doneLines, doneValue } from './lines.js';
 
+const KEPT =
+  'what is recorded stays; to delete it: watchkeeper work purge --older-than 0d (names the sessions; with --yes, it removes them)';
+
 export async function remove(call: PluginCall): Promise<ExitCode> {
   const { context, places, agents, isOfOne, isPrinted, print } = call;
   const file = places.installation;
@@ -28,7 +31,7 @@ export async function remove(call: PluginCall): Promise<ExitCode> {
   const lines = [
     ...doneLines(done),
     ...(wasInstalled ? [`removed ${file}`] : []),
-    ...(done.length === 0 && !wasInstalled ? ['nothing was installed'] : ['what is recorded stays']),
+    ...(done.length === 0 && !wasInstalled ? ['nothing was installed'] : [KEPT]),
     ...(running.length === 0
       ? []
       : [

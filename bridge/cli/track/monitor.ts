@@ -9,7 +9,8 @@ import { choice, option } from '../../../memory/verbs/fields.js';
 import { meant } from '../../../memory/verbs/meant.js';
 import { type Door, type Outcome, verb } from '../../../memory/verbs/verb.js';
 import { judgedOf } from '../../../monitoring/terminals/judge.js';
-import { Monitor, type MonitorLimits, thresholdsOf } from '../../../monitoring/terminals/monitor.js';
+import { Monitor } from '../../../monitoring/terminals/monitor.js';
+import { type MonitorLimits, thresholdsOf, USUAL_LIMITS } from '../../../monitoring/terminals/monitorLimits.js';
 import { livingMonitor, type MonitorRecord, recordedMonitor } from '../../../monitoring/terminals/monitorRecord.js';
 import { noticeText } from '../../../monitoring/terminals/notices.js';
 import { judgeQuietly } from '../../../monitoring/terminals/quietSession.js';
@@ -18,7 +19,7 @@ import { describeError, UnreachableError, UsageError } from '../../../src/errors
 import { appendPrivately } from '../../../src/files/privateFiles.js';
 import { systemCounters } from '../../../src/host/counters.js';
 import { oneLine } from '../../../src/log/visibleText.js';
-import { describeDuration, isoTime, MINUTE, SECOND } from '../../../src/time.js';
+import { describeDuration, localTime, SECOND } from '../../../src/time.js';
 import { startMonitor, stopMonitor } from '../../command/monitorProcess.js';
 
 const LOG = 'monitor.log';
@@ -101,8 +102,8 @@ async function check(memory: Viewer, { id, log }: OpenSession, limits: MonitorLi
   const finding = sight?.findings.find(({ rule }) => rule === stuck?.rule);
   const last = sight?.lastActivity ?? null;
   const limit = describeDuration(look.thresholds.silence_ms);
-  const activity = last === null ? 'no activity' : `last activity ${ago(now - last)} (${isoTime(last)})`;
-  const excused = excused_until === null ? '' : `, silence is excused until ${isoTime(excused_until)}`;
+  const activity = last === null ? 'no activity' : `last activity ${ago(now - last)} (${localTime(last)})`;
+  const excused = excused_until === null ? '' : `, silence is excused until ${localTime(excused_until)}`;
   // A call is given its own time, whatever the limit.
   const attention = doing === 'in_tool' || doing === 'waiting' ? `${doingWords(doing, sight?.wait ?? null)}; ` : '';
   const rest = sight !== null && !mayWork(sight) ? '; no agent is at work' : '';
@@ -127,7 +128,7 @@ async function check(memory: Viewer, { id, log }: OpenSession, limits: MonitorLi
 async function watch(memory: Viewer, { id, log }: OpenSession, limits: MonitorLimits, door: Door): Promise<Outcome> {
   log.close();
   const say = (sentence: string) => {
-    const line = `${isoTime(memory.clock.now())} ${oneLine(sentence)}`;
+    const line = `${localTime(memory.clock.now())} ${oneLine(sentence)}`;
     door.say(line);
     const folder = memory.places.findSession(id);
     try {
@@ -162,7 +163,11 @@ interface Typed {
 
 /** @param running what is not typed is as its monitor has it; null if none runs */
 function limitsOf(typed: Typed, running: MonitorRecord | null = null): MonitorLimits {
-  const { interval = String((running?.interval_ms ?? MINUTE) / SECOND), checks = String(running?.checks ?? 3) } = typed;
+  const usual = {
+    intervalMs: running?.interval_ms ?? USUAL_LIMITS.intervalMs,
+    checks: running?.checks ?? USUAL_LIMITS.checks,
+  };
+  const { interval = String(usual.intervalMs / SECOND), checks = String(usual.checks) } = typed;
   if (!WHOLE.test(interval)) throw new UsageError(`--interval ${JSON.stringify(interval)}: whole seconds, such as 60`);
   if (!WHOLE.test(checks)) throw new UsageError(`--checks ${JSON.stringify(checks)}: a whole number, such as 3`);
   return { intervalMs: Number(interval) * SECOND, checks: Number(checks) };

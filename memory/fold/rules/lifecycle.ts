@@ -97,8 +97,10 @@ export const lifecycleRules = {
   ),
   session_unarchived: fact(
     () => ({}),
-    (log) => {
+    (log, _, { at }) => {
       log.archived = null;
+      // It is wanted: until it has rested for long again, it stays.
+      log.acknowledged_at = at;
     },
     { afterEnd: true, isActivity: false },
   ),

@@ -172,7 +172,7 @@ describe('track', () => {
     await say(track, ['init', 'first', '--step', 'a']);
     const refused = await say(track, ['init', 'second']);
     expect(refused.code).toBe(1);
-    expect(refused.err).toMatch(/is unfinished here: first \(0 of 1 steps.*\n {2}\[ \] 1 a\n.*--resume/s);
+    expect(refused.err).toMatch(/is unfinished here: first \(0 of 1 step,.*\n {2}\[ \] 1 a\n.*--resume/s);
     expect(await json(track, ['init', '--resume'])).toMatchObject({ resumed: true });
     const { session_id } = await json(track, ['init', 'second', '--archive-existing']);
     expect(session_id).toMatch(/-second$/);

@@ -249,7 +249,7 @@ describe('Claude Code', () => {
       afterThisTest(() => void window.kill('SIGKILL'));
       return window;
     });
-    const words = new RegExp(`^process ${here?.pid} was started with \`${word}\`, so its session records nothing → `);
+    const words = new RegExp(`^process ${here?.pid} was started with \`${word}\`, so it runs no hooks → `);
     await eventually(async () => (await look(scene, 'claude')).trouble.length > 0, { what: 'the window' });
     expect(await look(scene, 'claude')).toMatchObject({ hooks: 'on', trouble: [expect.stringMatching(words)] });
   });

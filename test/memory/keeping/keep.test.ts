@@ -232,7 +232,7 @@ test('a copy that somebody has changed is found, and made anew while there is wh
   expect(readFileSync(copy(), 'utf8')).toBe(whole);
   writeFileSync(copy(), whole.replace('"event"', '"Event"'));
   rmSync(transcript);
-  await expect(keep()).rejects.toThrow(/is not whole, and a transcript of which it was made is gone/);
+  await expect(keep()).rejects.toThrow(/is not whole, and a transcript that it was made from is gone/);
 });
 
 test('it gives up in time, says so, and leaves the old copy', async () => {

@@ -1,10 +1,20 @@
 // covers: memory/keeping/copyCheck.ts memory/fold/runs.ts
 
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { type WorklogLine, worklogKind } from '../../../memory/fold/rules/kind.js';
-import { archiveCompleted } from '../../../memory/keeping/archive.js';
+import { archiveCompleted, unarchiveSession } from '../../../memory/keeping/archive.js';
 import { sessionsBefore } from '../../../memory/keeping/purge.js';
 import { keepRound } from '../../../memory/keeping/round.js';
 import { verifySession } from '../../../memory/keeping/verify.js';
@@ -92,6 +102,40 @@ test('what rested for 30 days is archived, the next start here says so once, and
   expect(open().which(id).folder).toContain('/archive/');
   expect(open().which(busy).folder).toContain('/sessions/');
   expect(toldHere()).toEqual([expect.stringContaining(`${id} rested for more than 30 days`)]);
+  begin('next');
+  expect(toldHere()).toEqual([]);
+});
+
+test('what is taken out of the archive stays, until it has rested for long again; the round archives as Watchkeeper', async () => {
+  const id = begin('x', [worklogKind.line('run_started', { process: dead() })]);
+  rmSync(join(programs, '.claude'), { recursive: true });
+  await scene.clock.advance(720 * HOUR + 1);
+  expect((await round()).archived).toEqual([id]);
+  const lines = () =>
+    readFileSync(join(open().which(id).folder, 'worklog.jsonl'), 'utf8')
+      .trimEnd()
+      .split('\n');
+  const last = lines().flatMap((line) => (line.includes('session_archived') ? [JSON.parse(line).origin] : []));
+  expect(last).toEqual(['watchkeeper']);
+  unarchiveSession(open(), open().which(id));
+  await scene.clock.advance(HOUR);
+  expect((await round()).archived).toEqual([]);
+  await scene.clock.advance(719 * HOUR + 1);
+  expect((await round()).archived).toEqual([id]);
+});
+
+test('of many sessions that went into the archive, also in several rounds, one line is said', async () => {
+  for (const purpose of ['one', 'two']) begin(purpose, [worklogKind.line('run_started', { process: dead() })]);
+  await scene.clock.advance(HOUR);
+  begin('three', [worklogKind.line('run_started', { process: dead() })]);
+  rmSync(join(programs, '.claude'), { recursive: true });
+  await scene.clock.advance(719 * HOUR + 1);
+  expect((await round()).archived).toHaveLength(2);
+  await scene.clock.advance(HOUR);
+  expect((await round()).archived).toHaveLength(1);
+  expect(toldHere()).toEqual([
+    '3 sessions of this directory rested for long and are in the archive: watchkeeper work list --here --archived',
+  ]);
   begin('next');
   expect(toldHere()).toEqual([]);
 });

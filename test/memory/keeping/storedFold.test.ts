@@ -172,6 +172,8 @@ const MORE: readonly JournalRecord[] = [
   { event: 'assistant_message', agent_id: 'two', parent_tool_use_id: 'b', text: 'x' },
   worklogKind.line('wait_start', { kind: 'permission' }),
   { event: 'files', changed: ['e'], more: 2 },
+  { event: 'pre_tool_use', tool_use_id: 'c', tool_name: 'Bash', tool_input: { command: 'git commit -am y' } },
+  { event: 'post_tool_use', tool_use_id: 'c', outcome: 'ok', tool_output_preview: '[main 1a2b3c4] y' },
   { event: 'files', modified: ['a'], renamed: [{ from: 'a', to: 'b' }], created: ['c'], deleted: ['c'] },
 ].map((line, second) => ({ v: 1, timestamp: at(second), ...line }));
 
@@ -184,5 +186,5 @@ test('a change of what is made of the same lines has its own version', async () 
       told.push(plain(fold));
     }
   // If this fails, raise FOLD_VERSION: what older programs have stored says something else now.
-  expect([FOLD_VERSION, contentDigest(JSON.stringify(told))]).toEqual([5, '61da99207406fbc8']);
+  expect([FOLD_VERSION, contentDigest(JSON.stringify(told))]).toEqual([6, 'dcc6ca92f090b1c4']);
 });

@@ -15,7 +15,7 @@ import { RECORDED } from '../../src/transcripts/told.js';
 import { type MemoryScene, memoryScene } from '../scene.js';
 
 const living = readProcessIdentity('host');
-const dead: ProcessIdentity = { ...living, boot_id: 'another', pid_start: '1' };
+const dead: ProcessIdentity = { ...living, pid_start: '1' };
 
 function launch(conversation: string, more: object = {}) {
   const plain = {

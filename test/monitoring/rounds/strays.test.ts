@@ -9,6 +9,7 @@ import { UnreadableRecords } from '../../../monitoring/rounds/unreadableRecords.
 import { UnreachableError } from '../../../src/errors.js';
 import { revivalSessionId } from '../../../src/ids.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
+import { JournalWriter } from '../../../src/journal/writer.js';
 import { HOUR, isoTime, MINUTE } from '../../../src/time.js';
 import { describeWithRedis, testRedisUrl } from '../../harness/redis.js';
 import {
@@ -63,6 +64,7 @@ async function openStrayScene(): Promise<StrayScene> {
       mayHaveProcesses: async () => false,
     }),
     eventsFile: events.file,
+    logsFolder: scene.folder,
     folders,
     reporter: scene.reporter,
   });
@@ -343,6 +345,28 @@ describeWithRedis('an incident that the store has forgotten', () => {
         final: false,
         details: { revival_session_id: revival.session_id },
       });
+  });
+
+  // rule: a-stray-incident-is-closed
+  test.each([
+    ['had begun', 0, ['detected', 'revived', 'closed']],
+    ['is an older message of the same number', -HOUR, ['detected', 'closed']],
+  ])('and with it a second attempt that, by its journal, %s, has the lines of that', async (_, movedMs, steps) => {
+    const scene = await openStrayScene();
+    const { store, clock, folder: logsFolder } = scene;
+    const session = await activeSession(scene);
+    const { incident_id } = await openIncident(scene, session);
+    await scene.saga().advance(incident_id);
+    clock.moveWallClock(movedMs);
+    const sessionId = revivalSessionId(session.session_id);
+    const journal = JournalWriter.open({ logsFolder, sessionId, clock, redact: (text) => text });
+    journal.append({ event: 'session_start', source: 'startup' });
+    journal.close();
+    clock.moveWallClock(-movedMs);
+    await store.redis.del(store.keys.incident(incident_id));
+    await scene.mended();
+    const own = eventLines(scene).filter((line) => line.incident_id === incident_id && !line.id.endsWith('.reported'));
+    expect(own.map(({ id }) => id)).toEqual(steps.map((step) => `${incident_id}.${step}`));
   });
 
   // rule: a-stray-incident-is-closed

@@ -213,7 +213,7 @@ describe('plugin remove', () => {
     begin('codex', {});
     const { out } = await call(scene, 'remove', '--agent', 'claude');
     expect(out).toContain(
-      `what is recorded stays\n1 session is running, and will look crashed when the agent has ended, because no hook sees it: ${id}\nEnd it then: watchkeeper work end ${id}\n`,
+      `what is recorded stays; to delete it: watchkeeper work purge --older-than 0d (names the sessions; with --yes, it removes them)\n1 session is running, and will look crashed when the agent has ended, because no hook sees it: ${id}\nEnd it then: watchkeeper work end ${id}\n`,
     );
     expect(JSON.parse((await call(scene, 'remove', '--json')).out).running).toHaveLength(2);
   });

@@ -36,11 +36,11 @@ test('shows the task, the axes, the step, the files in progress and what changed
   rmSync(join(scene.directory, 'gone'));
   const { code, out } = await status();
   expect(code).toBe(0);
-  const shown = out.replace(/\d{4}-\S+Z/g, 'TIME').replace(id, 'ID');
+  const shown = out.replace(/\d{4}-\S+ [\d:]+ (?:UTC|[+-]\d\d:\d\d)/g, 'TIME').replace(id, 'ID');
   expect(shown.trimEnd().split('\n')).toEqual([
     'ID: Fix the login',
     'resting; fresh; no agent is known; last activity just now (TIME)',
-    '0 of 1 steps, now step 1: a',
+    '0 of 1 step, now step 1: a',
     '  [~] 1 a',
     'files in progress:',
     '  src/a.ts',
@@ -69,6 +69,35 @@ test('a notice is shown, with exit code 1, until it is closed; what is waited fo
   expect(await json()).toMatchObject({ waits: [], stuck: true, notices: [{ rule: 'silence' }] });
   write('notice_closed', { notice: `x${lines}` });
   expect(await status()).toMatchObject({ code: 0, out: expect.not.stringContaining('notice') });
+});
+
+test('a session tracked by hand that is silent says so, as the check of a monitor does; its state is no fault', async () => {
+  expect((await status()).out).not.toContain('silent for');
+  const path = join(scene.home, 'sessions', id, 'worklog.jsonl');
+  const earlier = (text: string) => new Date(Date.parse(text) - 3_600_000).toISOString();
+  writeFileSync(path, readFileSync(path, 'utf8').replace(/(?<="timestamp":")[^"]+/g, earlier));
+  expect((await scene.say('track', ['monitor', '--check'])).code).toBe(1);
+  expect(await status()).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^silent for 60 min, and no transcript shows its work: .*--check` calls it stuck/m),
+  });
+  await scene.say('track', ['ping']);
+  expect((await status()).out).not.toContain('silent for');
+});
+
+test('a file that is said again to be as it is adds no line', async () => {
+  const text = () => readFileSync(join(scene.home, 'sessions', id, 'worklog.jsonl'), 'utf8');
+  const file = (...args: string[]) => scene.say('track', ['file', 'src/a.ts', ...args]);
+  expect((await file('--working')).out).toBe('src/a.ts is being worked on\n');
+  const before = text();
+  expect(await file('--working')).toMatchObject({ code: 0, out: 'src/a.ts is being worked on\n' });
+  expect(text()).toBe(before);
+  // Another step, or another status, is news.
+  await file('--working', '--step', '1');
+  await file('--working', '--step', '1');
+  await file('--done');
+  expect(text().split('\n')).toHaveLength(before.split('\n').length + 2);
+  expect((await file('--working', '--step', '9')).code).toBe(1);
 });
 
 test('a notice is shown by work show, and beside the session where no directory is held', async () => {

@@ -29,7 +29,7 @@ test.each([
       code: 1,
       err: expect.stringMatching(
         new RegExp(
-          `^session ${id} has an agent: process ${first.pid} has worked on it since \\S+Z, and two would write`,
+          `^session ${id} has an agent: process ${first.pid} has worked on it since \\S+ \\S+ \\S+, and two would write`,
         ),
       ),
     });
@@ -69,7 +69,7 @@ test('a person without an agent moves nobody, and is not refused; a newcomer rea
   const { code, err } = await scene.say('track', ['init', 'U'], shellOf(second));
   expect(code).toBe(1);
   expect(err).toMatch(
-    new RegExp(`\nprocess ${first.pid} has worked on it since \\S+Z; while it does, work beside it\n$`),
+    new RegExp(`\nprocess ${first.pid} has worked on it since \\S+ \\S+ \\S+; while it does, work beside it\n$`),
   );
   await first.kill();
   await second.kill();

@@ -53,7 +53,7 @@ test('work show has the directory, the summary, the files, the notes and the las
   expect(out).toMatch(
     /^files in progress:\n {2}b\.ts\nfiles:\n {2}a\.ts\nnotes:\n {2}high: UTC only\nthe last entries:\n/m,
   );
-  expect(out).toMatch(/Z {2}step 1: completed$/m);
+  expect(out).toMatch(/(?:UTC|[+-]\d\d:\d\d) {2}step 1: completed$/m);
 });
 
 test('work show names a file by its state, whatever words its name has', async () => {
