@@ -46,7 +46,7 @@ export async function runCommandLine(dispatch: Dispatch): Promise<void> {
     return dispatch(name, args, context);
   };
   process.exitCode = await run().catch((error: unknown) => {
-    const code = context.explain(error, wantsJson(args));
+    const code = context.explain(error, wantsJson(name, args));
     if (code === 2 && isStartedAgain(name)) sayLines(context.io, `watchkeeper: ${STARTED_AGAIN}`);
     return code;
   });
@@ -55,8 +55,9 @@ export async function runCommandLine(dispatch: Dispatch): Promise<void> {
   process.exit();
 }
 
-/** What follows `--` is no option. */
-function wantsJson(args: readonly string[]): boolean {
+/** What follows `--` is no option. Readers of `events` take each line for an event. */
+function wantsJson(name: string | undefined, args: readonly string[]): boolean {
+  if (name === 'events') return false;
   const end = args.indexOf('--');
   return (end === -1 ? args : args.slice(0, end)).includes('--json');
 }

@@ -62,8 +62,8 @@ file apply. The line "judged by" names the source.
            nothing is or was wrong. Agents may have written "untrusted_end"
            and "calls"
 
-exit code: 0 healthy or ended well, 1 unhealthy, stuck, crashed, cut off or failed,
-2 no such session, 3 Redis is unreachable
+exit code: 0 healthy or ended well, 1 unhealthy, stuck, crashed, cut off or
+failed, 2 no such session, 3 Redis is unreachable
 
 example:
   watchkeeper session tg_popoto_-5294327191_4469`,

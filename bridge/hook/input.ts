@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { isatty } from 'node:tty';
 import { LARGEST_PAYLOAD_BYTES, type Payload, parsePayload } from '../../memory/programs/payload.js';
 import { errorCode } from '../../src/errors.js';
-import { type Clock, SECOND } from '../../src/time.js';
+import { systemClock } from '../../src/time.js';
 
 const STDIN = 0;
 const CHUNK_BYTES = 64 * 1024;
@@ -13,7 +13,7 @@ const END_OF_OBJECT = 0x7d;
 const SPACE = 0x20;
 const WAIT_MS = 1;
 /** Agents write as soon as they have started a hook. */
-const READ_WITHIN_MS = SECOND;
+const READ_WITHIN_MS = 1_000;
 
 /**
  * Reads to the end of the payload, which need not be that of the input. One that is too long is read to its end, too: the agent
@@ -22,16 +22,16 @@ const READ_WITHIN_MS = SECOND;
  * @returns null if what was written is none
  * @throws Error if it is too long, does not come in time, or cannot be read
  */
-export function readPayload(agent: string | null, clock: Pick<Clock, 'now'>): Payload | null {
+export function readPayload(agent: string | null): Payload | null {
   waitForNothing();
-  let patience = new Patience(clock);
+  let until = systemClock.monotonic() + READ_WITHIN_MS;
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   let parts: Buffer[] = [];
   for (let length = 0, count = 0; ; length += count) {
-    count = readWaiting(patience, chunk);
+    count = readBefore(until, chunk);
     if (length + count > LARGEST_PAYLOAD_BYTES) {
       parts = [];
-      patience = new Patience(clock);
+      until = systemClock.monotonic() + READ_WITHIN_MS;
     } else parts.push(Buffer.from(chunk.subarray(0, count)));
     const payload = count === 0 || endsObject(chunk, count) ? parsePayload(textOf(parts), agent) : null;
     if (payload !== null) return payload;
@@ -66,34 +66,15 @@ interface Handles {
   readonly Pipe: new (type: number) => { open(fd: number): void };
 }
 
-function readWaiting(patience: Patience, chunk: Buffer): number {
+function readBefore(until: number, chunk: Buffer): number {
   for (;;) {
     try {
       return readSync(STDIN, chunk);
     } catch (error) {
       if (errorCode(error) !== 'EAGAIN') throw error;
-      if (!patience.wait()) throw new Error('it was given no whole payload in time', { cause: error });
+      if (systemClock.monotonic() > until) throw new Error('it was given no whole payload in time', { cause: error });
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)), 0, 0, WAIT_MS);
     }
-  }
-}
-
-/** It counts, too, because the clock may be set back in the meantime. */
-class Patience {
-  readonly #clock: Pick<Clock, 'now'>;
-  readonly #until: number;
-  #waits = READ_WITHIN_MS / WAIT_MS;
-
-  constructor(clock: Pick<Clock, 'now'>) {
-    this.#clock = clock;
-    this.#until = clock.now() + READ_WITHIN_MS;
-  }
-
-  /** @returns false if it is at an end */
-  wait(): boolean {
-    if (this.#waits === 0 || this.#clock.now() > this.#until) return false;
-    this.#waits -= 1;
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)), 0, 0, WAIT_MS);
-    return true;
   }
 }
 

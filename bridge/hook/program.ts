@@ -23,15 +23,15 @@ import { systemProcessTable } from '../../src/host/processes.js';
 import { readArguments } from '../../src/host/procfs.js';
 import { createRedactor, ownSecretsIn } from '../../src/log/redact.js';
 import { oneLine } from '../../src/log/visibleText.js';
-import { atMost, SECOND, systemClock } from '../../src/time.js';
+import { systemClock } from '../../src/time.js';
 import { startDetached } from '../command/detached.js';
 import { keepLater, roundLater } from '../command/keepLater.js';
 import { answerOf } from './answers.js';
 import { readPayload } from './input.js';
 
 const STDOUT = 1;
-/** What a hook may still take when its answer is ready. */
-const LATE_READER_MS = SECOND / 2;
+/** Since the process began; a busy machine may have needed most of it. */
+const [ANSWER_WITHIN_MS, LATE_READER_MS] = [2_000, 500];
 /** The agent may start its hook through a shell. */
 const MOST_SHELLS = 3;
 
@@ -73,12 +73,10 @@ async function main(): Promise<object | null> {
   const environment: NodeJS.ProcessEnv = { ...env, HOME: env.HOME || homeOfUser() };
   const isSpooled = process.argv.includes('--spooled');
   const agent = isSpooled ? null : agentAbove(host, environment);
-  const asked = systemClock.now();
-  const payload = isSpooled
-    ? null
-    : readPayload(agent === null ? null : programOfProcess(readArguments(agent.pid)), systemClock);
+  const asked = systemClock.monotonic();
+  const payload = isSpooled ? null : readPayload(agent === null ? null : programOfProcess(readArguments(agent.pid)));
   if (payload === null && !isSpooled) throw new Error('what it was given is no payload of a hook');
-  const waitedMs = systemClock.now() - asked;
+  const waitedMs = systemClock.monotonic() - asked;
   const variables = SURROUNDING_VARIABLES.map((name) => [name, inheritedOf(environment, name)] as const);
   const surroundings: Surroundings = {
     directory: resolve(payload?.directory ?? currentDirectory()),
@@ -119,8 +117,10 @@ async function say(answer: object): Promise<void> {
     while (at < bytes.length) at += writeSync(STDOUT, bytes, at);
   } catch {
     process.stdout.on('error', () => undefined);
-    const written = new Promise<void>((resolve) => process.stdout.write(bytes.subarray(at), () => resolve()));
-    await atMost(systemClock, LATE_READER_MS, written, undefined);
+    await new Promise<void>((resolve) => {
+      process.stdout.write(bytes.subarray(at), () => resolve());
+      void systemClock.sleep(Math.max(LATE_READER_MS, ANSWER_WITHIN_MS - systemClock.monotonic())).then(resolve);
+    });
   }
 }
 

@@ -5,7 +5,7 @@
 import { PREVIEW_LIMIT, TEXT_OF_MESSAGE_LIMIT, trimEvent, trimItem } from '../../src/journal/lineOf.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import type { Redact } from '../../src/log/redact.js';
-import { headOf } from '../../src/log/shorten.js';
+import { cutText, headOf } from '../../src/log/shorten.js';
 import type { Trimmer } from '../../src/transcripts/draft/trimmer.js';
 import { SUBJECTS } from './calls.js';
 import { mayNameCommit } from './commits.js';
@@ -44,7 +44,7 @@ export function observedTrimmer(
         return { ...event, tool_name: word(event.tool_name), tool_input: subjectsOf(event.tool_input, word) };
       case 'post_tool_use': {
         const isFault = event.is_error || event.outcome !== 'ok';
-        const isKept = isFault || mayNameCommit(event.tool_output_preview.slice(0, PREVIEW_LIMIT));
+        const isKept = isFault || mayNameCommit(cutText(event.tool_output_preview, PREVIEW_LIMIT));
         const preview = isKept ? headOf(event.tool_output_preview, PREVIEW_LIMIT, redact) : '';
         const said = event.said === undefined ? {} : { said: headOf(event.said, TEXT_OF_MESSAGE_LIMIT, redact) };
         return { ...event, ...said, tool_name: word(event.tool_name), tool_output_preview: preview };

@@ -43,7 +43,7 @@ export function endRun(memory: Viewer, session: OpenSession, agent: ProcessIdent
 }
 
 /** @returns whether nothing was asked in a session that began by itself: its program would else have a transcript of it */
-export function wasNeverAsked(memory: Viewer, state: Worklog): boolean {
+function wasNeverAsked(memory: Viewer, state: Worklog): boolean {
   const { programs } = memory;
   if (!isImplicit(state) || !isUndeclared(state) || programs === null) return false;
   if (mayHaveBeenAsked(state) || memory.runsOf(state).isLost) return false;

@@ -43,6 +43,10 @@ const CUT_WHAT_IS_REDACTED = [
   'bridge/chat/progressView.ts',
   'bridge/telegram/progress/progressText.ts',
   'src/transcripts/importTranscript.ts',
+  // The observed words of a session.
+  'memory/keeping/sessionText.ts',
+  'memory/observed/prompt.ts',
+  'memory/show/shown.ts',
   'src/log/foreignTail.ts',
 ];
 /** The only file that says how git is started, see there. */

@@ -257,7 +257,9 @@ describeScenes('bad input', () => {
       const before = filesOf(scene);
       for (const args of REFUSED_COMMANDS) {
         const refused = await scene.run(args);
-        expect([args, refused.exit?.code, refused.stdout]).toEqual([args, 2, '']);
+        // A program that asks for JSON gets the refusal as JSON.
+        const said = args.includes('--json') ? expect.stringMatching(/^\{"code":"usage","message":/) : '';
+        expect([args, refused.exit?.code, refused.stdout]).toEqual([args, 2, said]);
         expect(refused.stderr).toMatch(/^watchkeeper: .+\n$/);
       }
       expect(filesOf(scene)).toEqual(before);

@@ -13,15 +13,7 @@ import {
   type TerminalPlace,
   terminalPlace,
 } from './claudeTerminal.js';
-import {
-  contextsIn,
-  killAtOnce,
-  LASTING,
-  processesOf,
-  shown,
-  transcriptsIn,
-  worklogsIn,
-} from './recorded.js';
+import { contextsIn, killAtOnce, LASTING, processesOf, shown, transcriptsIn, worklogsIn } from './recorded.js';
 
 const LIMIT_MS = 240_000;
 const WROTE = 'half';

@@ -289,7 +289,7 @@ describeScenes('an unhealthy session', () => {
       // As much as the chat was told, and first.
       expect(shown.stdout.split('\n')[0]).toMatch(/^why +the agent exited with code 1 and without an answer/);
       expect(shown.stdout).toMatch(/^it ended +.*it broke/m);
-      expect(shown.stdout).toMatch(/^last calls +\d\d:\d\d:\d\d \w+ \(ok/m);
+      expect(shown.stdout).toMatch(/^last calls +\d\d:\d\d:\d\d \S+ \w+ \(ok/m);
       expect(shown.stdout).toMatch(/^done +The chat was notified of the failure/m);
       expect(shown.stdout.match(/^issue /gm)).toHaveLength(1);
       expect(shown.stdout).toMatch(/^issue {9}http/m);

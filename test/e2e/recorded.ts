@@ -1,6 +1,6 @@
 /** Agents that are started and killed beside each other, and what is on record of them afterwards. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compiledProgram } from '../../src/host/program.js';
 import { afterThisTest } from '../harness/scope.js';
@@ -52,13 +52,6 @@ export function transcriptsIn(place: RecordedPlace): string {
 /** @returns the processes of a session's runs, oldest first */
 export function processesOf(log: readonly WorklogLine[] = []): number[] {
   return log.flatMap(({ event, process }) => (event === 'run_started' ? [(process as { pid: number }).pid] : []));
-}
-
-/** As if the machine had been started again after the session's runs. */
-export function moveToEarlierBoot({ home }: RecordedPlace, id: string): void {
-  const path = worklogPath(home, id);
-  const text = readFileSync(path, 'utf8').replace(/"boot_id":"[^"]*"/g, '"boot_id":"of-an-earlier-boot"');
-  writeFileSync(path, text);
 }
 
 /** @returns what a command prints as JSON, or as it is */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Memory } from '../../memory/sessions/memory.js';
 import type { PublishedState } from '../../src/agents/agentProgram.js';
 import { claude } from '../../src/agents/claude.js';
-import { publishedBy, publishedStates } from '../../src/agents/published.js';
+import { publishedStates } from '../../src/agents/published.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
 import { compiledProgram, packageRoot } from '../../src/host/program.js';
 import { redactShapes } from '../../src/log/redact.js';
@@ -22,7 +22,7 @@ const question = {
 };
 
 /** What the model does, by the words in a prompt. */
-export const DEEDS: Deeds = {
+const DEEDS: Deeds = {
   'PERMISSION first': [[call('Bash', { command: 'touch asked', description: 'x' })], [say('Permitted.')]],
   'QUESTION first': [[call('AskUserQuestion', { questions: [question] })], [say('Answered.')]],
   'PLAN first': [[call('ExitPlanMode', { plan: 'Do it well.' })], [say('Planned.')]],
@@ -61,10 +61,6 @@ const foldersOf = ({ environment }: TerminalPlace) => ({ CLAUDE_CONFIG_DIR: envi
 
 export function publishedIn(place: TerminalPlace): PublishedState[] {
   return publishedStates(claude, foldersOf(place));
-}
-
-export function publishedOf(place: TerminalPlace, pid: number): PublishedState | null {
-  return publishedBy(claude, foldersOf(place), pid);
 }
 
 /** @returns the memory as a command sees it, at the time of a clock */

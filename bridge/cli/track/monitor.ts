@@ -30,7 +30,7 @@ const UNCLEAR = 'say one of --start, --stop, --check and --run';
 export const monitor = verb({
   name: 'monitor',
   summary:
-    'notice when the session is silent for CHECKS times INTERVAL seconds:\n--start in the background, for a day at most; --run in this terminal;\n--check looks once, by the limits of the monitor that runs if there is one;\nexit 1 if it is silent',
+    'notice when the session is silent for CHECKS times INTERVAL seconds:\n--start in the background, for a day at most; --run in this terminal;\n--check looks once, by the limits of a monitor that runs;\nexit 1 if it is silent',
   fields: {
     do: choice('--start|--stop|--check|--run', ['start', 'stop', 'check', 'run'], {
       flags: { start: { means: 'start' }, stop: { means: 'stop' }, check: { means: 'check' }, run: { means: 'run' } },
