@@ -48,6 +48,8 @@ export interface AgentLook {
   /** The source of the marketplace of our name; null if there is none. */
   readonly marketplace: string | null;
   readonly hooks: HookState;
+  /** Whether they are off in this directory or shell, and may be on elsewhere. */
+  readonly off_here: boolean;
   readonly skills: 'plugin' | 'by hand' | 'none';
   readonly trouble: readonly Trouble[];
 }

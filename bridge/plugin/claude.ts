@@ -1,5 +1,4 @@
 /** Claude Code: what it has of the plugin, and its own installer. It reads the plugin's folder in place. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
@@ -15,8 +14,8 @@ import {
   PLUGIN,
   PLUGIN_ID,
   type PluginAgent,
-  parsedJson,
 } from './agent.js';
+import { hooksSwitchedOff, windowsWithoutHooks } from './claudeSwitches.js';
 import type { Trouble } from './installation.js';
 import { skillsByHand } from './skillsByHand.js';
 import { byHandTrouble, twiceTrouble } from './troubles.js';
@@ -31,7 +30,6 @@ const plugins = z.array(
   }),
 );
 const marketplaces = z.array(z.object({ name: z.string(), path: z.string().optional(), repo: z.string().optional() }));
-const settings = z.object({ disableAllHooks: z.boolean().optional() });
 
 export const claude: PluginAgent = {
   name: 'claude',
@@ -64,7 +62,7 @@ async function look(asker: Asker): Promise<AgentLook> {
   const { configuration, skills } = foldersOf(asker.surroundings);
   const byHand = skillsByHand(skills);
   const isOn = found.some(({ enabled }) => enabled);
-  const hooksAreOff = areHooksOff(join(configuration, 'settings.json'));
+  const off = hooksSwitchedOff(configuration, asker.surroundings);
   for (const { id, errors = [] } of ours)
     for (const error of errors)
       trouble.push({
@@ -73,17 +71,15 @@ async function look(asker: Asker): Promise<AgentLook> {
       });
   if (found.length > 0 && !isOn)
     trouble.push({ found: 'the plugin is disabled', remedy: `run: claude plugin enable ${found[0]?.id ?? PLUGIN_ID}` });
-  if (isOn && hooksAreOff)
-    trouble.push({
-      found: 'all hooks are off: `disableAllHooks` in the settings of Claude Code',
-      remedy: 'remove that line to have sessions recorded',
-    });
+  if (isOn && off !== null) trouble.push({ found: off.found, remedy: off.remedy });
+  if (isOn) trouble.push(...windowsWithoutHooks(asker.surroundings));
   trouble.push(...twiceTrouble(found, uninstallCommand), ...byHandTrouble(byHand, isOn));
   return {
     agent: 'claude',
     plugins: found,
     marketplace: sourceOf(known?.find(({ name }) => name === MARKETPLACE)),
-    hooks: isOn ? (hooksAreOff ? 'off' : 'on') : found.length > 0 ? 'off' : 'none',
+    hooks: isOn ? (off === null ? 'on' : 'off') : found.length > 0 ? 'off' : 'none',
+    off_here: isOn && off?.isHere === true,
     skills: isOn ? 'plugin' : byHand.length > 0 ? 'by hand' : 'none',
     trouble,
   };
@@ -101,13 +97,4 @@ function sourceOf(marketplace: z.infer<typeof marketplaces>[number] | undefined)
 function foldersOf({ directory, variables }: Surroundings) {
   const configuration = variables.CLAUDE_CONFIG_DIR || join(variables.HOME ?? '/', '.claude');
   return { configuration, skills: [join(configuration, 'skills'), join(directory, '.claude/skills')] };
-}
-
-/** A file that is missing or damaged says nothing; Claude Code complains of it itself. */
-function areHooksOff(path: string): boolean {
-  try {
-    return settings.safeParse(parsedJson(readFileSync(path, 'utf8'))).data?.disableAllHooks === true;
-  } catch {
-    return false;
-  }
 }

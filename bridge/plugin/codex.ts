@@ -79,11 +79,12 @@ async function look(asker: Asker): Promise<AgentLook> {
   );
   const byHand = skillsByHand(skillFolders(asker.surroundings));
   const isOn = found.some(({ enabled }) => enabled);
-  const hooks = isOn ? await hooksOf(asker) : found.length > 0 ? 'off' : 'none';
+  const isSwitchedOff = isOn && (await areHooksOff(asker));
+  const hooks = isSwitchedOff ? 'off' : isOn ? await hooksOf(asker) : found.length > 0 ? 'off' : 'none';
   if (found.length > 0 && !isOn)
     trouble.push({ found: 'the plugin is disabled', remedy: 'start `codex`, type /plugins, and enable watchkeeper' });
   trouble.push(
-    ...hookTrouble(hooks, isOn),
+    ...(isSwitchedOff ? [SWITCHED_OFF] : hookTrouble(hooks, isOn)),
     ...ours.flatMap((plugin) => copyTrouble(plugin, asker.surroundings)),
     ...twiceTrouble(found, ({ id }) => asTyped(['codex', 'plugin', 'remove', id])),
     ...byHandTrouble(byHand, isOn),
@@ -93,9 +94,21 @@ async function look(asker: Asker): Promise<AgentLook> {
     plugins: found,
     marketplace: known?.marketplaces.find(({ name }) => name === MARKETPLACE)?.root ?? null,
     hooks,
+    off_here: isSwitchedOff,
     skills: isOn ? 'plugin' : byHand.length > 0 ? 'by hand' : 'none',
     trouble,
   };
+}
+
+const SWITCHED_OFF: Trouble = {
+  found: 'all hooks are off here: its feature `hooks` is switched off, by its configuration or that of this project',
+  remedy: 'run: codex features enable hooks; or remove `hooks = false` from .codex/config.toml',
+};
+
+/** An older Codex has no such list, and says nothing of it. */
+async function areHooksOff({ run, surroundings: { directory } }: Asker): Promise<boolean> {
+  const end = await run({ program: 'codex', args: ['features', 'list'], directory, limitMs: ANSWER_LIMIT_MS });
+  return end.kind === 'exited' && /^hooks\s.*\sfalse\s*$/m.test(end.out);
 }
 
 /** No command shows whether hooks are trusted; the server that the program has for its other surfaces does. */

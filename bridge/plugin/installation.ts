@@ -7,13 +7,12 @@ import { replaceInFolderSync } from '../../src/files/durableFile.js';
 import { describeFileTrouble, readPlainFileSync } from '../../src/files/plainFile.js';
 import { describeStorageFault } from '../../src/files/storageFault.js';
 import { buildOf, isCheckout } from '../../src/host/program.js';
-import { findProgram } from '../agents/program/findProgram.js';
 
 /** Below a build. */
 const HOOK_PROGRAM = 'bridge/hook/main.cjs';
 const LONGEST_FILE_BYTES = 64 * 1024;
 const WRITABLE_BY_OTHERS = 0o022;
-const REPEAT = 'run `watchkeeper plugin install` of the installation that you use';
+export const REPEAT = 'run `watchkeeper plugin install` of the installation that you use';
 
 /** A fault, and its remedy. */
 export interface Trouble {
@@ -34,7 +33,7 @@ export interface InstallationLook {
   readonly file: string;
   /** Null if there is none, or it cannot be read. */
   readonly installation: Installation | null;
-  /** Everything for which the launcher does nothing. */
+  /** Everything for which the launcher does nothing, but for the Node that it finds. */
   readonly trouble: readonly Trouble[];
 }
 
@@ -67,18 +66,15 @@ export function removeInstallation(places: Places): boolean {
   return true;
 }
 
-/**
- * Looks with the eyes of the launcher, plugin/installation.sh.
- * @param searchPath in the format of PATH
- */
-export function lookAtInstallation(places: Places, searchPath: string): InstallationLook {
+/** Looks with the eyes of the launcher, plugin/installation.sh. */
+export function lookAtInstallation(places: Places): InstallationLook {
   const file = places.installation;
   const found = statOf(file);
   if (found === null) return { file, installation: null, trouble: [] };
   const foreign = [places.root, file].flatMap((path) => ownershipTrouble(path));
   try {
     const [root = '', node = ''] = readPlainFileSync(file, LONGEST_FILE_BYTES).split('\n');
-    const trouble = [...foreign, ...rootTrouble(file, root), ...nodeTrouble(file, node, searchPath)];
+    const trouble = [...foreign, ...rootTrouble(file, root)];
     return { file, installation: { root, node }, trouble };
   } catch (error) {
     const unreadable = {
@@ -120,17 +116,6 @@ function rootTrouble(file: string, root: string): Trouble[] {
       },
     ];
   }
-}
-
-function nodeTrouble(file: string, node: string, searchPath: string): Trouble[] {
-  const places = [...(isAbsolute(node) ? [node] : []), 'node'];
-  if (places.some((place) => findProgram(place, searchPath, '/').kind === 'found')) return [];
-  return [
-    {
-      found: `${node || file} is no program any more, and \`node\` is not on PATH, so the hooks do nothing`,
-      remedy: 'put node on PATH, or run `watchkeeper plugin install` again',
-    },
-  ];
 }
 
 /** @returns null if there is nothing, or it may not be seen */

@@ -5,6 +5,7 @@ import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import { AGENT_NAMES, type AgentLook, type AgentName, type Asker, isInstalled, type PluginAgent } from './agent.js';
 import { claude } from './claude.js';
 import { codex } from './codex.js';
+import { nodeTroubles } from './hookNode.js';
 import { type InstallationLook, lookAtInstallation, type Trouble } from './installation.js';
 
 export const AGENTS: Readonly<Record<AgentName, PluginAgent>> = { claude, codex };
@@ -35,7 +36,8 @@ export async function wholeStatusOf(
 /** @param agents the ones to look at */
 export async function statusOf(places: Places, agents: readonly PluginAgent[], asker: Asker): Promise<PluginStatus> {
   const looks = await Promise.all(agents.map((agent) => agent.look(asker)));
-  const installation = lookAtInstallation(places, asker.surroundings.variables.PATH ?? '');
+  const installation = lookAtInstallation(places);
+  const { installation: named } = installation;
   const isMissing = installation.installation === null && installation.trouble.length === 0;
   const isUsed = looks.some(hasPlugin);
   const ofInstallation =
@@ -46,7 +48,7 @@ export async function statusOf(places: Places, agents: readonly PluginAgent[], a
             remedy: 'run `watchkeeper plugin install`',
           },
         ]
-      : installation.trouble;
+      : [...installation.trouble, ...(named === null ? [] : await nodeTroubles(named, asker))];
   return {
     installation,
     agents: looks,

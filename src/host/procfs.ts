@@ -65,6 +65,15 @@ export function readArguments(pid: number): string[] {
   return typeof words === 'string' ? [] : words.toString('utf8').split('\0').slice(0, -1);
 }
 
+/** @returns the directory of a process, without links; null if it cannot be seen */
+export function readDirectory(pid: number): string | null {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return null;
+  }
+}
+
 /** @returns the environment that the process was started with; valid until the next read */
 export function readEnvironment(pid: number): Environment {
   const whole = readWhole(`/proc/${pid}/environ`);

@@ -27,9 +27,9 @@ export async function status({ context, places, agents, print }: PluginCall): Pr
   return isInstalled && trouble.length === 0 ? 0 : 1;
 }
 
-function rowOf({ agent, hooks, skills, plugins }: AgentLook): string[] {
+function rowOf({ agent, hooks, off_here, skills, plugins }: AgentLook): string[] {
   const named = plugins.map(({ id, scope, enabled }) => `${id} (${scope}${enabled ? '' : ', disabled'})`);
-  return [AGENTS[agent].title, hooks, skills, named.join(', ') || 'not installed'];
+  return [AGENTS[agent].title, off_here ? `${hooks} here` : hooks, skills, named.join(', ') || 'not installed'];
 }
 
 function startedBy({ file, installation }: InstallationLook): string {

@@ -73,7 +73,7 @@ export function standIns(names: readonly AgentName[] = ['claude', 'codex']): Sta
     changes: () =>
       readFileSync(join(folder, 'calls'), 'utf8')
         .split('\n')
-        .filter((line) => line !== '' && !line.endsWith('--json') && !line.endsWith('app-server')),
+        .filter((line) => line !== '' && !line.endsWith('--json') && !/app-server$|features list$/.test(line)),
   };
 }
 

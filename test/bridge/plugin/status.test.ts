@@ -1,10 +1,28 @@
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+// covers: bridge/plugin/hookNode.ts bridge/plugin/claudeSwitches.ts
+import { spawn } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { systemProgram } from '../../../bridge/agents/program/findProgram.js';
 import type { AgentName } from '../../../bridge/plugin/agent.js';
+import { hooksSwitchedOff } from '../../../bridge/plugin/claudeSwitches.js';
+import { OLDEST_NODE } from '../../../bridge/plugin/hookNode.js';
 import { lookAtInstallation, writeInstallation } from '../../../bridge/plugin/installation.js';
 import { AGENTS, agentsHere, statusOf } from '../../../bridge/plugin/status.js';
 import { Places } from '../../../memory/home/places.js';
+import { packageRoot } from '../../../src/host/program.js';
+import { eventually } from '../../e2e/eventually.js';
+import { testFolder } from '../../harness/folder.js';
+import { afterThisTest } from '../../harness/scope.js';
 import { installedHook, WRONG } from '../../plugin/installed.js';
 import { ofClaude, ofCodex, type StandIns, standIns } from './standIns.js';
 
@@ -26,7 +44,7 @@ describe('the installation', () => {
     const { home, root } = installedHook();
     const places = new Places(home);
     writeInstallation(places, { root, node: process.execPath });
-    expect(lookAtInstallation(places, '')).toEqual({
+    expect(lookAtInstallation(places)).toEqual({
       file: join(home, 'installation'),
       installation: { root, node: process.execPath },
       trouble: [],
@@ -39,7 +57,7 @@ describe('the installation', () => {
     (_, damage) => {
       const installed = installedHook();
       damage(installed);
-      const { trouble } = lookAtInstallation(new Places(installed.home), process.env.PATH ?? '');
+      const { trouble } = lookAtInstallation(new Places(installed.home));
       expect(trouble.length).toBeGreaterThan(0);
       for (const { found, remedy } of trouble) expect([found, remedy]).not.toContain('');
     },
@@ -56,7 +74,7 @@ describe('the installation', () => {
 
   test('has no program: a checkout is built, a package installed again; the newest build of a checkout is one', () => {
     const { home, root } = installedHook();
-    const remedies = () => lookAtInstallation(new Places(home), '').trouble.map(({ remedy }) => remedy);
+    const remedies = () => lookAtInstallation(new Places(home)).trouble.map(({ remedy }) => remedy);
     renameSync(join(root, 'dist'), join(root, 'newest'));
     expect(remedies()).toEqual([
       expect.stringMatching(/^install the package again, or run `watchkeeper plugin install`/),
@@ -68,14 +86,49 @@ describe('the installation', () => {
     expect(remedies()).toEqual([]);
   });
 
-  test('needs a node: the one that is named, or one on PATH', () => {
-    const { home, root, file } = installedHook();
-    writeFileSync(file, `${root}\n/nowhere/node\n`);
-    const places = new Places(home);
-    expect(lookAtInstallation(places, '/nowhere').trouble).toMatchObject([
-      { found: expect.stringMatching(/^\/nowhere\/node is no program/) },
-    ]);
-    expect(lookAtInstallation(places, join(process.execPath, '..')).trouble).toEqual([]);
+  test('knows the oldest Node that the package supports', () => {
+    const { engines } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8'));
+    expect(engines.node).toBe(`>=${OLDEST_NODE.major}.${OLDEST_NODE.minor}`);
+  });
+
+  test.each<[string, string | null, string | null, RegExp | null]>([
+    ['as it was', `exec "${process.execPath}" "$@"`, null, null],
+    [
+      'gone, and there is no other',
+      null,
+      null,
+      /^\S+named is gone, and `node` is not on PATH, so the hooks do nothing$/,
+    ],
+    [
+      'gone, and there is another',
+      null,
+      'echo v22.1.0',
+      /^\S+named is gone, and the hooks start \S+bin\/node instead$/,
+    ],
+    [
+      'gone, and the other is too old',
+      null,
+      'echo v14.21.3',
+      /named is gone, and \S+node is Node 14\.21\.3, and 20\.12/,
+    ],
+    [
+      'gone, and the other fails',
+      null,
+      'exit 126',
+      /named is gone, and \S+node fails with exit code 126, so the hooks/,
+    ],
+    ['too old by now', 'echo v20.11.1', 'echo v22.1.0', /^\S+named is Node 20\.11\.1, and 20\.12 or newer is needed/],
+    ['something else by now', 'echo hello', null, /^\S+named is no Node, so the hooks do nothing$/],
+  ])('names a node that is %s', async (_, named, onPath, words) => {
+    const installed = installedHook();
+    const scene = standIns([]);
+    const script = (path: string, text: string) => writeFileSync(path, `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+    const place = join(installed.root, 'named');
+    if (named !== null) script(place, named);
+    if (onPath !== null) script(join(scene.folder, 'bin/node'), onPath);
+    writeFileSync(installed.file, `${installed.root}\n${place}\n`);
+    const { trouble } = await statusOf(new Places(installed.home), [], scene.asker);
+    expect(trouble.map(({ found }) => found)).toEqual(words === null ? [] : [expect.stringMatching(words)]);
   });
 });
 
@@ -151,6 +204,56 @@ describe('Claude Code', () => {
     expect(await look(scene, 'claude')).toMatchObject({ hooks: 'on', trouble: [] });
   });
 
+  test.each<[string, Record<string, boolean>, 'on' | 'off' | 'off here']>([
+    ['no file says so', {}, 'on'],
+    ['the user says so', { 'home/settings.json': true }, 'off'],
+    ['the project says so', { '.claude/settings.json': true }, 'off here'],
+    ['a person says so in the project', { '.claude/settings.local.json': true }, 'off here'],
+    ['the project says otherwise', { 'home/settings.json': true, '.claude/settings.json': false }, 'on'],
+    ['a person says otherwise', { '.claude/settings.json': true, '.claude/settings.local.json': false }, 'on'],
+    ['the administrator says so', { '.claude/settings.json': false, 'managed/managed-settings.json': true }, 'off'],
+    ['the administrator says so in a part', { 'managed/managed-settings.d/1.json': true }, 'off'],
+  ])('all hooks are off if %s', (_, files, state) => {
+    const { folder, asker } = standIns();
+    for (const path of ['home', '.claude', 'managed/managed-settings.d'])
+      mkdirSync(join(folder, path), { recursive: true });
+    for (const [path, disableAllHooks] of Object.entries(files))
+      writeFileSync(join(folder, path), JSON.stringify({ disableAllHooks }));
+    const off = hooksSwitchedOff(join(folder, 'home'), asker.surroundings, [join(folder, 'managed')]);
+    expect(off === null ? 'on' : off.isHere ? 'off here' : 'off').toBe(state);
+    const deciding = Object.entries(files).findLast(([, value]) => value)?.[0] ?? '';
+    if (off !== null) expect(off.found).toContain(`\`disableAllHooks\` in ${join(folder, deciding)}`);
+  });
+
+  test('only hooks of the administrator run, or the shell has the variable of a mode without hooks', () => {
+    const { folder, asker } = standIns();
+    const off = (variables = {}) =>
+      hooksSwitchedOff(folder, { ...asker.surroundings, variables }, [join(folder, 'managed')])?.found;
+    expect(off()).toBeUndefined();
+    expect(off({ CLAUDE_CODE_SIMPLE: '1' })).toBe('all hooks are off here: CLAUDE_CODE_SIMPLE is set, as by `--bare`');
+    expect(off({ CLAUDE_CODE_SAFE_MODE: '1' })).toMatch(/here: CLAUDE_CODE_SAFE_MODE is set, as by `--safe-mode`$/);
+    mkdirSync(join(folder, 'managed'));
+    writeFileSync(join(folder, 'managed/managed-settings.json'), '{"allowManagedHooksOnly":true}');
+    expect(off()).toMatch(/^all hooks are off: `allowManagedHooksOnly` in /);
+  });
+
+  test.each(['--bare', '--safe-mode'])('a window of this directory that was started with %s is named', async (word) => {
+    const scene = standIns();
+    scene.answer('claude', { 'plugin list --json': [ofClaude(ID)] });
+    const program = join(scene.folder, 'stands-in/claude');
+    mkdirSync(join(program, '..'));
+    copyFileSync(systemProgram('sh') ?? '', program);
+    chmodSync(program, 0o755);
+    const [here] = [scene.folder, testFolder()].map((cwd) => {
+      const window = spawn(program, ['-c', 'read _', word], { cwd, stdio: ['pipe', 'ignore', 'ignore'] });
+      afterThisTest(() => void window.kill('SIGKILL'));
+      return window;
+    });
+    const words = new RegExp(`^process ${here?.pid} was started with \`${word}\`, so it runs no hooks → `);
+    await eventually(async () => (await look(scene, 'claude')).trouble.length > 0, { what: 'the window' });
+    expect(await look(scene, 'claude')).toMatchObject({ hooks: 'on', trouble: [expect.stringMatching(words)] });
+  });
+
   test.each<[string, string, RegExp]>([
     ['fails', 'exit 4', /exit code 4: sorry: no →/],
     ['prints something else', 'Welcome!', /something else than is expected/],
@@ -174,6 +277,21 @@ describe('Claude Code', () => {
 });
 
 describe('Codex', () => {
+  test('runs no hooks here if the feature is switched off', async () => {
+    const scene = standIns();
+    scene.answer('codex', ofCodex(['trusted']));
+    const list = (state: boolean) =>
+      `apply_patch  stable  true\nhooks    stable    ${state}\nplugin_hooks   removed  false`;
+    scene.answer('codex', { 'features list': list(true) });
+    expect(await look(scene, 'codex')).toMatchObject({ hooks: 'on', trouble: [] });
+    scene.answer('codex', { 'features list': list(false) });
+    expect(await look(scene, 'codex')).toMatchObject({
+      hooks: 'off',
+      trouble: [expect.stringMatching(/^all hooks are off here: its feature `hooks` .*\.codex\/config\.toml$/)],
+    });
+    expect(await AGENTS.codex.look(scene.asker)).toMatchObject({ off_here: true });
+  });
+
   // rule: untrusted-hooks-are-reported
   test.each<[string, readonly string[], object, string, RegExp | null]>([
     ['trusted', ['trusted', 'trusted'], {}, 'on', null],

@@ -132,6 +132,13 @@ describe('plugin status', () => {
       ],
     });
     expect(code).toBe(said.trouble.length === 0 ? 0 : 1);
+    mkdirSync(join(scene.folder, '.claude'));
+    const settings = join(scene.folder, '.claude/settings.local.json');
+    writeFileSync(settings, '{"disableAllHooks":true}');
+    const off = await call(scene, 'status');
+    expect(off).toMatchObject({ code: 1, out: expect.stringMatching(/^Claude Code +off here +plugin/m) });
+    expect(off.out.replaceAll(/\s+/g, ' ')).toContain(`all hooks are off here: \`disableAllHooks\` in ${settings}`);
+    rmSync(settings);
     scene.answer('codex', ofCodex(['modified']));
     const amiss = await call(scene, 'status');
     expect(amiss).toMatchObject({ code: 1, out: expect.stringMatching(/Codex +untrusted +plugin/) });

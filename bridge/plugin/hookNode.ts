@@ -1,0 +1,42 @@
+/** Whether the hooks find a Node that can run them. Their launcher takes the one that installed them, else that of PATH. */
+import { dirname, isAbsolute } from 'node:path';
+import { SECOND } from '../../src/time.js';
+import { findProgram } from '../agents/program/findProgram.js';
+import type { Asker } from './agent.js';
+import { type Installation, REPEAT, type Trouble } from './installation.js';
+
+/** @public for a test: as package.json has it */
+export const OLDEST_NODE = { major: 20, minor: 12 };
+const LIMIT_MS = 5 * SECOND;
+
+/** @returns what keeps the hooks from starting, or has them start something else than was installed */
+export async function nodeTroubles({ node }: Installation, { run, surroundings }: Asker): Promise<Trouble[]> {
+  const { PATH = '' } = surroundings.variables;
+  const isThere = isAbsolute(node) && findProgram(node, '', '/').kind === 'found';
+  const found = findProgram(isThere ? node : 'node', PATH, '/');
+  const gone = isThere ? '' : `${node || 'the program that the file of the installation should name'} is gone, and `;
+  if (found.kind !== 'found')
+    return [
+      {
+        found: `${gone}\`node\` is not on PATH, so the hooks do nothing`,
+        remedy: 'put node on PATH, or run `watchkeeper plugin install` again',
+      },
+    ];
+  const fault = await faultOf(found.path, run);
+  if (fault !== null) return [{ found: `${gone}${found.path} ${fault}, so the hooks do nothing`, remedy: REPEAT }];
+  return isThere ? [] : [{ found: `${gone}the hooks start ${found.path} instead`, remedy: REPEAT }];
+}
+
+async function faultOf(path: string, run: Asker['run']): Promise<string | null> {
+  const end = await run({ program: path, args: ['--version'], directory: dirname(path), limitMs: LIMIT_MS });
+  if (end.kind === 'late') return 'does not say its version';
+  if (end.kind === 'not_started') return `cannot be started (${end.why})`;
+  if (end.code !== 0) return `fails with exit code ${end.code ?? 'none'}`;
+  const [, major, minor] = /^v(\d+)\.(\d+)\./.exec(end.out) ?? [];
+  if (major === undefined) return 'is no Node';
+  const isOld =
+    Number(major) < OLDEST_NODE.major || (Number(major) === OLDEST_NODE.major && Number(minor) < OLDEST_NODE.minor);
+  return isOld
+    ? `is Node ${end.out.trim().slice(1)}, and ${OLDEST_NODE.major}.${OLDEST_NODE.minor} or newer is needed`
+    : null;
+}
