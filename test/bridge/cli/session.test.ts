@@ -180,13 +180,13 @@ describeScenes('watchkeeper session', () => {
       expect(await shown(boat, /^why .*that folder is missing on /)).toMatch(/^incident +\w+, detected/m);
       await shown(
         dock,
-        /^waits +until \S+ \(in \d+ min\): the model's provider is busy or cannot be reached, wait 1$/m,
+        /^waits +until \S+ \S+ \S+ \(in \d+ min\): the model's provider is busy or cannot be reached, wait 1$/m,
       );
       const behind = new Conversation(scene, 'dock', 2, 'and this');
       await shown(
         behind,
         new RegExp(
-          `^waits +for its turn: 1 message before it in its directory; ${dock.session} waits until \\S+ \\(in \\d+ min\\): the model's provider is busy or cannot be reached, wait 1$`,
+          `^waits +for its turn: 1 message before it in its directory; ${dock.session} waits until \\S+ \\S+ \\S+ \\(in \\d+ min\\): the model's provider is busy or cannot be reached, wait 1$`,
           'm',
         ),
       );
