@@ -1,6 +1,6 @@
 /**
  * Notes on disk which messages were accepted, which progress message each has, and which of them have their final message in
- * the chat. The others are open. A bridge that starts with an empty Redis learns from it which chats wait for an answer.
+ * the chat, and the last line in their progress message. The others are open. A bridge that starts with an empty Redis learns from it which chats wait for an answer.
  *
  * A disk that refuses a line delays no message. The next round of a bridge (`bridge/runs/acceptedRounds.ts`) writes missing
  * lines.
@@ -60,7 +60,7 @@ export class AcceptedMessages {
     this.#write(acceptedText({ session, ...this.origin, seenAt: this.#parts.clock.now() }));
   }
 
-  /** The final message of the session's message needs no further delivery. */
+  /** The final message of the session's message needs no further delivery, and its progress message has its last line. */
   ended(sessionId: string): void {
     this.#write(endedText(sessionId, this.#parts.clock.now()));
   }

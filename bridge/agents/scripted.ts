@@ -5,14 +5,14 @@
 import { resolve } from 'node:path';
 import { describeError } from '../../src/errors.js';
 import { compiledProgram } from '../../src/host/program.js';
-import { type Clock, systemClock } from '../../src/time.js';
+import { systemClock } from '../../src/time.js';
 import type { Agent, AgentRequest } from './program/contract.js';
 import { endedRun, failedToStart } from './program/notStarted.js';
 import { startProgram } from './program/startProgram.js';
 import { chooseScenario, readScenarioFile } from './scenario.js';
 
 /** @param scenario path of a scenario file, read again for each run; without one, the default scenario is played */
-export function createScriptedAgent(scenario?: string, baseFolder = '.', clock: Clock = systemClock): Agent {
+export function createScriptedAgent(scenario?: string, baseFolder = '.'): Agent {
   const path = scenario === undefined ? null : resolve(baseFolder, scenario);
   return {
     kind: 'scripted',
@@ -26,7 +26,7 @@ export function createScriptedAgent(scenario?: string, baseFolder = '.', clock: 
         return endedRun(failedToStart(describeError(error), `its scenario is ${path}`));
       }
       const args = [compiledProgram('bridge/agents/scriptedMain'), ...about];
-      return startProgram({ command: process.execPath, args }, request, signal, clock);
+      return startProgram({ command: process.execPath, args }, request, signal, systemClock);
     },
     async check() {
       if (path === null) return { verdict: 'ok', found: 'scripted; it plays its friendly default', remedy: null };

@@ -41,7 +41,7 @@ export function buildChat(foundation: Foundation, store: Store, events: DurableE
   const router = telegram === null ? inTerminal : new ChatRouter(base, logsFolder, terminal, telegram.chat);
   const delivery = new DeliveryService(base, router);
   const services: Service[] = telegram === null ? [delivery] : [delivery, telegram.chat];
-  const endInChat = async (id: string, since: number) => telegram?.memory.lastSent(id, since) ?? null;
+  const endInChat = async (id: string, acceptedAt: number) => telegram?.memory.lastSent(id, acceptedAt) ?? null;
   const disk = { records, logsFolder, bootId: here.boot_id, logger, endInChat };
   return {
     router,

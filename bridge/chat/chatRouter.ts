@@ -6,7 +6,7 @@ import type { Chat } from '../../src/jobs/ports.js';
 import type { Store } from '../../src/jobs/store.js';
 import { makeJournalDurable } from '../../src/journal/durable.js';
 import { atMost, SECOND } from '../../src/time.js';
-import type { ChatFoundation } from './foundation.js';
+import type { ChatFoundation, Register } from './foundation.js';
 import type { Activity, ProgressView } from './progressView.js';
 
 /** The chat id of sessions that began at a terminal or on the command line. */
@@ -28,10 +28,8 @@ export interface WaitingChat extends Chat {
   showWaiting(session: AgentSession, text: string, word: FirstWord): Promise<boolean>;
 }
 
-interface RouterBase extends ChatFoundation {
+interface RouterBase extends ChatFoundation, Register {
   readonly worklogs: BridgeWorklogs;
-  /** Notes that a message needs no further delivery. */
-  readonly accepted: { ended(sessionId: string): void };
 }
 
 export class ChatRouter implements WaitingChat {
@@ -60,8 +58,15 @@ export class ChatRouter implements WaitingChat {
     if (session !== null && !isRepeated) this.#repeatEnd(session);
     await this.#makeDurable(sessionId);
     const state = await chat.deliver(sessionId);
-    if (isDelivered(state)) this.#base.accepted.ended(sessionId);
+    if (isDelivered(state) && !(await this.#owesLastLine(sessionId))) this.#base.accepted.ended(sessionId);
     return state;
+  }
+
+  /** The sender of the last line of a progress message notes its end. */
+  async #owesLastLine(sessionId: string): Promise<boolean> {
+    if (this.#telegram === null) return false;
+    const entry = await this.#base.store.records.outboxEntry(sessionId).catch(unreadable);
+    return entry !== null && entry !== 'unreadable' && entry.progress_message_id !== null;
   }
 
   /** Every end comes with a final message. Only the host of its runs has a worklog of the session; a run writes its own end. */

@@ -14,3 +14,8 @@ export interface ChatFoundation {
   readonly here: ProcessIdentity;
   readonly events: EventLog;
 }
+
+/** Where messages are noted of which nothing is owed to their chats any more (`bridge/accepted/`). */
+export interface Register {
+  readonly accepted: { ended(sessionId: string): void };
+}

@@ -12,6 +12,8 @@ export interface FinalText {
   readonly digest: string;
   /** Number of messages that the text takes. Its file comes after them, as part number `of`. */
   readonly of: number;
+  /** When the session's message was accepted, ISO 8601: it names the message. Missing if that is unknown. */
+  readonly accepted_at?: string;
 }
 
 export interface SendLine extends FinalText {
@@ -26,8 +28,10 @@ export interface SendLine extends FinalText {
 
 const DID: readonly string[] = ['sending', 'sent', 'not_sent'];
 
-export function finalTextOf({ session_id, kind, text }: OutboxEntry, parts: number): FinalText {
-  return { sessionId: session_id, kind, digest: contentDigest(text), of: parts };
+/** @param acceptedAt of its message, epoch ms; null if it is unknown */
+export function finalTextOf({ session_id, kind, text }: OutboxEntry, parts: number, acceptedAt: number | null) {
+  const named = { sessionId: session_id, kind, digest: contentDigest(text), of: parts } satisfies FinalText;
+  return acceptedAt === null ? named : ({ ...named, accepted_at: isoTime(acceptedAt) } satisfies FinalText);
 }
 
 export function isSameText(one: FinalText, other: FinalText): boolean {

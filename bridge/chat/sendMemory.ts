@@ -15,7 +15,7 @@ import { isProcessAlive } from '../../src/host/identity.js';
 import { firstAttemptId, revivalSessionId } from '../../src/ids.js';
 import type { OutboxEntry } from '../../src/jobs/model.js';
 import { Newest } from '../../src/newest.js';
-import { MINUTE, SECOND } from '../../src/time.js';
+import { isoTime, MINUTE, SECOND } from '../../src/time.js';
 import type { ChatFoundation } from './foundation.js';
 import { SendFile } from './sendFile.js';
 import {
@@ -72,10 +72,12 @@ export class SendMemory {
     return isNeedless ? Number.POSITIVE_INFINITY : partsOf(text, sent);
   }
 
-  /** @returns which final text after `since`, epoch ms, is completely in the message's chat, the last one; null if none is */
-  async lastSent(sessionId: string, since: number): Promise<OutboxEntry['kind'] | null> {
+  /** @returns which final text of the message accepted then (epoch ms) is completely in its chat, the last one; null if none is */
+  async lastSent(sessionId: string, acceptedAt: number): Promise<OutboxEntry['kind'] | null> {
     await this.#refresh();
-    const sent = this.#sentFor(sessionId).filter(({ at }) => at >= since);
+    const named = isoTime(acceptedAt);
+    // A clock that was set back dates a send before its message.
+    const sent = this.#sentFor(sessionId).filter(({ at, accepted_at }) => at >= acceptedAt || accepted_at === named);
     // Reading a file again brings old lines last.
     return sent.toSorted((one, other) => one.at - other.at).findLast((line) => isWhole(line, sent))?.kind ?? null;
   }

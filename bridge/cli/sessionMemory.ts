@@ -1,6 +1,6 @@
 /** The memory of a session, for the commands that show sessions: those of the bridge, and those of the user's terminals. */
 import { Places } from '../../memory/home/places.js';
-import { takePublished } from '../../memory/programs/takePublished.js';
+import { takeReports } from '../../memory/programs/takeReports.js';
 import { Memory } from '../../memory/sessions/memory.js';
 import { terminalFolder } from '../../memory/sessions/terminalMemory.js';
 import { type Shown, showSession } from '../../memory/show/shown.js';
@@ -41,6 +41,6 @@ export function isOfTerminal(sessionId: string, { surroundings, io }: CommandCon
 /** @throws UnreachableError, UsageError if the memory cannot be read */
 export function memoryIn(folder: string, { surroundings, redact }: Caller): Memory {
   const memory = new Memory({ surroundings, folder, clock: systemClock, redact });
-  takePublished(memory);
+  takeReports(memory);
   return memory;
 }

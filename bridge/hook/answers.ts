@@ -1,6 +1,7 @@
 /** Writes and answers each event of a program. Each event loads only the modules that it needs: an agent waits. */
 import { closeAfter } from '../../memory/logs/scoped.js';
 import type { Launch } from '../../memory/programs/conversationStart.js';
+import type { Payload } from '../../memory/programs/payload.js';
 import { boundSession, endRun, waitForPermission } from '../../memory/programs/runEnd.js';
 import type { GivenContext } from '../../memory/programs/sessionContext.js';
 import { isUnrecorded } from '../../memory/sessions/agentProcess.js';
@@ -11,7 +12,6 @@ import { UnreachableError } from '../../src/errors.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { atMost, SECOND } from '../../src/time.js';
-import type { Payload } from './payload.js';
 
 /** A person may wait two seconds for an agent's start; the rest of them is for starting this program. */
 const CONTEXT_WITHIN_MS = 1.5 * SECOND;
@@ -70,9 +70,9 @@ async function atStart(call: HookCall): Promise<object | null> {
 async function recordedStart(call: HookCall, launch: Launch): Promise<object | null> {
   const { memory, payload } = call;
   const { startConversation } = await import('../../memory/programs/conversationStart.js');
-  const { takePublished } = await import('../../memory/programs/takePublished.js');
+  const { takeReports } = await import('../../memory/programs/takeReports.js');
   // The context is about sessions of other windows.
-  takePublished(memory, launch.agent);
+  takeReports(memory, launch.agent);
   const started = startConversation(memory, launch);
   const { session } = started;
   return closeAfter(session.log, async () => {
@@ -80,7 +80,7 @@ async function recordedStart(call: HookCall, launch: Launch): Promise<object | n
     // Half of the time is for weighing the sessions, the rest for the record of the heaviest.
     const until = memory.clock.now() + CONTEXT_WITHIN_MS / 2;
     const context = startContext(memory, started, launch, until);
-    const given = await atMost(memory.clock, CONTEXT_WITHIN_MS, context, lateContext(started));
+    const given = (await atMost(memory.clock, CONTEXT_WITHIN_MS, context, null)) ?? lateContext(memory, started);
     noteGiven(memory, session, given);
     const shown = [...(given.notice === null ? [] : [given.notice]), ...started.reports.map(oneLine)];
     return answer(payload.event, { ...given, notice: shown.length === 0 ? null : shown.join('\n') });

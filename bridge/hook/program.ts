@@ -5,9 +5,16 @@
 import { readSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
+import { LARGEST_PAYLOAD_BYTES, type Payload, parsePayload } from '../../memory/programs/payload.js';
+import { takeSpool } from '../../memory/programs/spool.js';
 import { conversationOf, isAgent } from '../../memory/sessions/agentProcess.js';
+import { isInBridgeRun } from '../../memory/sessions/bridgeRun.js';
 import { Memory } from '../../memory/sessions/memory.js';
-import { SURROUNDING_VARIABLES, type Surroundings } from '../../memory/sessions/surroundings.js';
+import {
+  SURROUNDING_VARIABLES,
+  type Surroundings,
+  type SurroundingVariable,
+} from '../../memory/sessions/surroundings.js';
 import type { ProgramFolders } from '../../src/agents/agentProgram.js';
 import { programOfProcess } from '../../src/agents/programs.js';
 import { describeError, errorCode } from '../../src/errors.js';
@@ -21,7 +28,6 @@ import { systemClock } from '../../src/time.js';
 import { startDetached } from '../command/detached.js';
 import { keepLater, roundLater } from '../command/keepLater.js';
 import { answerOf } from './answers.js';
-import { LARGEST_PAYLOAD_BYTES, type Payload, parsePayload } from './payload.js';
 
 const STDIN = 0;
 const STDOUT = 1;
@@ -102,24 +108,34 @@ function currentDirectory(): string {
   }
 }
 
+/** What a run of a bridge has left in the environment, long after its end, leads to its memory and not to the person's. */
+function inheritedOf(environment: NodeJS.ProcessEnv, name: SurroundingVariable): string | undefined {
+  const isOfRun = name === 'WATCHKEEPER_RUN' || name === 'WATCHKEEPER_SESSION' || name === 'WATCHKEEPER_MEMORY';
+  return isOfRun && environment.WATCHKEEPER_RUN ? undefined : environment[name];
+}
+
 /** @returns the answer to the agent; null if there is none */
 async function main(): Promise<object | null> {
-  // The bridge sees its own runs itself.
-  if (env.WATCHKEEPER_RUN) return null;
   const host = env.WATCHKEEPER_HOST ?? hostname();
+  if (isInBridgeRun((name) => env[name] ?? null, process.pid, readProcessIdentity(host))) return null;
   const environment: NodeJS.ProcessEnv = { ...env, HOME: env.HOME || homeOfUser() };
-  const agent = agentAbove(host, environment);
-  const payload = readPayload(agent === null ? null : programOfProcess(readArguments(agent.pid)));
-  if (payload === null) throw new Error('what it was given is no payload of a hook');
-  const variables = SURROUNDING_VARIABLES.map((name) => [name, environment[name]] as const);
+  const isSpooled = process.argv.includes('--spooled');
+  const agent = isSpooled ? null : agentAbove(host, environment);
+  const payload = isSpooled ? null : readPayload(agent === null ? null : programOfProcess(readArguments(agent.pid)));
+  if (payload === null && !isSpooled) throw new Error('what it was given is no payload of a hook');
+  const variables = SURROUNDING_VARIABLES.map((name) => [name, inheritedOf(environment, name)] as const);
   const surroundings: Surroundings = {
-    directory: resolve(payload.directory ?? currentDirectory()),
+    directory: resolve(payload?.directory ?? currentDirectory()),
     process: readProcessIdentity(host),
     variables: Object.fromEntries(variables.filter(([, value]) => value !== undefined)),
   };
-  const memory = new Memory({ surroundings, folder: null, clock: systemClock, redact, origin: 'program' });
-  const outer = agent === null ? null : conversationOf(agent.pid);
   const starter = { startDetached: (args: readonly string[]) => startDetached(args, env) };
+  const memory = new Memory({ surroundings, folder: null, clock: systemClock, redact, origin: 'program' });
+  if (payload === null) {
+    takeSpool(memory, (session) => keepLater(starter, memory, session));
+    return null;
+  }
+  const outer = agent === null ? null : conversationOf(agent.pid);
   return answerOf({
     memory,
     payload,

@@ -125,14 +125,14 @@ export class SessionWorker implements Service {
   async #leave(worker: Worker<JobData>): Promise<void> {
     const { clock, logger, connection } = this.#options;
     const left = worker.close();
-    if (await isDoneWithin(clock, LEAVING_MS, left)) return;
+    if (await isDoneSoon(clock, left)) return;
     logger.warn('the queue could not be closed in order; the next worker takes over what is left');
     closeRedis(connection);
-    await isDoneWithin(clock, LEAVING_MS, Promise.all([worker.disconnect(), left]));
+    await isDoneSoon(clock, Promise.all([worker.disconnect(), left]));
   }
 }
 
-async function isDoneWithin(clock: Clock, limitMs: number, work: Promise<unknown>): Promise<boolean> {
+async function isDoneSoon(clock: Clock, work: Promise<unknown>): Promise<boolean> {
   const done = () => true;
-  return atMost(clock, limitMs, work.then(done, done), false);
+  return atMost(clock, LEAVING_MS, work.then(done, done), false);
 }

@@ -3,7 +3,7 @@
  * delivered are closed in it. Messages of this host that other processes accepted, or whose lines the disk refused, are noted.
  * A message that Redis has lost although this bridge lived, and that no process stores again, gets its end here.
  */
-import { CorruptRecordError, describeError } from '../../src/errors.js';
+import { CorruptRecordError, describeError, unreadable } from '../../src/errors.js';
 import { firstAttemptId, revivalSessionId } from '../../src/ids.js';
 import { type AgentSession, isDelivered } from '../../src/jobs/model.js';
 import { hostOfLane } from '../../src/jobs/names.js';
@@ -69,9 +69,18 @@ export class AcceptedRounds extends RepeatedService {
     for (const { session, seenAt } of gone) {
       const ids = [revivalSessionId(session.session_id), session.session_id];
       const [last] = await store.records.sessions(ids);
-      const isOver = last === undefined ? this.#isForgettable(seenAt) : hasItsEnd(last);
+      const isOver = last === undefined ? this.#isForgettable(seenAt) : await this.#hasItsEnd(last);
       if (isOver) accepted.ended(session.session_id);
     }
+  }
+
+  /** Nothing is owed to its chat: neither its final message nor the last line of its progress message. */
+  async #hasItsEnd(session: AgentSession | CorruptRecordError): Promise<boolean> {
+    if (session instanceof CorruptRecordError || session.ended_at === null) return false;
+    const { delivery } = session.request;
+    if (delivery === null || !isDelivered(delivery)) return false;
+    const entry = await this.#parts.store.records.outboxEntry(session.session_id).catch(unreadable);
+    return entry === null || entry === 'unreadable' || entry.progress_message_id === null;
   }
 
   /** Redis no longer keeps the end that it may have had. */
@@ -118,10 +127,4 @@ export class AcceptedRounds extends RepeatedService {
     const [first] = await this.#parts.store.records.sessions([session.revival_of]);
     return first === undefined || first instanceof CorruptRecordError ? session : first;
   }
-}
-
-function hasItsEnd(session: AgentSession | CorruptRecordError): boolean {
-  if (session instanceof CorruptRecordError || session.ended_at === null) return false;
-  const { delivery } = session.request;
-  return delivery !== null && isDelivered(delivery);
 }

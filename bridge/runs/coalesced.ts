@@ -8,10 +8,7 @@ export class Coalesced {
     this.#work = work;
   }
 
-  /**
-   * @returns when a call has ended that began after this request
-   * @throws what that call throws
-   */
+  /** @returns when a call has ended that began after this request @throws what that call throws */
   ask(): Promise<void> {
     this.#next ??= this.#call
       .catch(() => undefined)

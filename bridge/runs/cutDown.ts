@@ -12,7 +12,7 @@ import { systemCounters } from '../../src/host/counters.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { revivalSessionId } from '../../src/ids.js';
 import { type AgentSession, MOST_INTERRUPTIONS } from '../../src/jobs/model.js';
-import { readLastLine } from '../../src/journal/lastLine.js';
+import { isOfMessage } from '../../src/journal/owner.js';
 import { journalPath } from '../../src/journal/path.js';
 import { JournalTail } from '../../src/journal/reader.js';
 import type { JournalRecord } from '../../src/journal/record.js';
@@ -70,8 +70,8 @@ function wasYoung({ bootId, sinceBootMs, youngRunMs }: RunWitness, { boot_id, si
 }
 
 /** @returns whether a second attempt has begun: the store has then forgotten that the first one failed */
-export function hasSecondBegun(logsFolder: string, { attempt, session_id, run }: AgentSession): boolean {
+export function hasSecondBegun(logsFolder: string, session: AgentSession): boolean {
+  const { attempt, session_id, run, created_at } = session;
   if (attempt !== 1 || run === null) return false;
-  const line = readLastLine(journalPath(logsFolder, revivalSessionId(session_id)));
-  return line !== null && Date.parse(String(line.timestamp)) >= run.started_at;
+  return isOfMessage(journalPath(logsFolder, revivalSessionId(session_id)), created_at, run.started_at);
 }

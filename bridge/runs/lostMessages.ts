@@ -19,6 +19,8 @@ import { hostOfLane } from '../../src/jobs/names.js';
 import { revivalOf } from '../../src/jobs/newRecords.js';
 import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
 import type { Store } from '../../src/jobs/store.js';
+import { isOfMessage } from '../../src/journal/owner.js';
+import { journalPath } from '../../src/journal/path.js';
 import type { Logger } from '../../src/log/logger.js';
 import type { Clock } from '../../src/time.js';
 import type { OpenMessage, Origin } from '../accepted/acceptedLine.js';
@@ -97,13 +99,23 @@ export class LostMessages {
     await Promise.all([...lanes].map((lane) => swept.sweep(lane, () => false)));
   }
 
-  /** Redis no longer says which attempt was the last one; a second attempt that has answered is. */
   async #endOf(first: AgentSession): Promise<{ readonly attempt: AgentSession; readonly end: KnownEnd }> {
-    const { store, settings, endOnDisk } = this.#parts;
-    const second = revivalOf(first, first.created_at);
-    const hasAnswered = (await answerInJournal(store.records, settings.logsFolder, second)) !== null;
-    const attempt = hasAnswered ? second : first;
+    const { endOnDisk } = this.#parts;
+    const attempt = await this.#lastAttempt(first);
     const end = (await endOnDisk(attempt)) ?? { kind: 'failure', text: LOST_TEXT, mayBeInChat: false };
     return { attempt, end };
+  }
+
+  /**
+   * Redis no longer says which attempt was the last one: it is the one that has answered, else a second one that has begun. A
+   * second attempt whose record is stored gets its line among the critical events, too (`monitoring/rounds/strayRound.ts`).
+   */
+  async #lastAttempt(first: AgentSession): Promise<AgentSession> {
+    const { store, settings } = this.#parts;
+    const { logsFolder } = settings;
+    const second = revivalOf(first, first.created_at);
+    for (const attempt of [second, first])
+      if ((await answerInJournal(store.records, logsFolder, attempt)) !== null) return attempt;
+    return isOfMessage(journalPath(logsFolder, second.session_id), first.created_at) ? second : first;
   }
 }

@@ -95,7 +95,7 @@ export class RunJob {
   }
 
   /** If anything fails on the way, renewal of the lease still stops when this process stops looking after the run. */
-  async #runAgent({ conversationId, leaseSince }: BegunRun, givingUp: AbortSignal): Promise<string | null> {
+  async #runAgent({ conversationId, leaseSince, acceptedAt }: BegunRun, givingUp: AbortSignal): Promise<string | null> {
     const context = this.#context;
     const known = this.#known;
     const { clock, logger } = context;
@@ -103,7 +103,7 @@ export class RunJob {
     const stopRenewing = this.#keepLease(leaseSince);
     try {
       const journal = new RunJournal(context, this.sessionId);
-      journal.begin(this.runId);
+      journal.begin(this.runId, acceptedAt);
       this.#isGone = false;
       const worklog = new RunWorklog(context, known);
       const stream = new AgentStream(context, known, { journal, worklog }, this.#stopper.signal);

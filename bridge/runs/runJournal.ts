@@ -6,7 +6,7 @@ import type { JournalEvent } from '../../src/journal/schema.js';
 import { withoutTexts } from '../../src/journal/texts.js';
 import { dropUnsent, markUnsent } from '../../src/journal/unsent.js';
 import { JournalWriter } from '../../src/journal/writer.js';
-import { SECOND, type Timer } from '../../src/time.js';
+import { isoTime, SECOND, type Timer } from '../../src/time.js';
 import type { AgentEnd } from '../agents/program/contract.js';
 import type { RunContext } from './runContext.js';
 
@@ -34,14 +34,18 @@ export class RunJournal {
     return this.#isRefused || this.#missing > 0;
   }
 
-  /** Appends the first line. Without it, a run that is lost counts as an attempt. */
-  begin(runId: string): void {
+  /**
+   * Appends the first line. Without it, a run that is lost counts as an attempt.
+   * @param acceptedAt when its message was accepted, epoch milliseconds
+   */
+  begin(runId: string, acceptedAt: number): void {
     const sinceBootMs = systemCounters.sinceBootMs();
     this.append({
       event: 'run_start',
       run_id: runId,
       boot_id: this.#context.here.boot_id,
       ...(sinceBootMs !== null && { since_boot_ms: sinceBootMs }),
+      accepted_at: isoTime(acceptedAt),
     });
   }
 

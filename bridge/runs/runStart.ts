@@ -1,5 +1,6 @@
 /** The start of a run: it takes the session in the store, unless another process was faster or the session has ended. */
 import { CorruptRecordError } from '../../src/errors.js';
+import { acceptedAt } from '../../src/jobs/acceptedAt.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import type { AnsweredSession } from '../../src/jobs/transitions.js';
 import type { KnownRun } from './knownRun.js';
@@ -11,6 +12,8 @@ export interface BegunRun {
   readonly conversationId: string | null;
   /** Start of the run's lease, on the monotonic clock. */
   readonly leaseSince: number;
+  /** When its message was accepted, epoch milliseconds. */
+  readonly acceptedAt: number;
 }
 
 /** After a lost reply the session is ours already. @returns null if it is not this run's @throws ioredis' error */
@@ -19,8 +22,9 @@ export async function beginRun(context: RunContext, known: KnownRun): Promise<Be
   const { runLeaseMs } = settings.timings;
   const { records, transitions } = store;
   const leaseSince = clock.monotonic();
+  const messageAt = await acceptedAt(records, known.session);
   const started = await transitions.start(known.session, known.run, runLeaseMs);
-  if (started !== null) return { ...started, leaseSince };
+  if (started !== null) return { ...started, leaseSince, acceptedAt: messageAt };
   const current = await records.session(known.session.session_id).catch(unreadableAsNone);
   if (current === null) await waitAgain(context, known.session);
   else if (current.status === 'pending') context.waiting.keep(current);
@@ -29,7 +33,7 @@ export async function beginRun(context: RunContext, known: KnownRun): Promise<Be
   if (current?.status !== 'active' || current.run?.run_id !== known.runId) return null;
   const conversationId = await records.conversationId(current.conversation_key, context.here.host);
   const isHeld = await transitions.renewLease(current, runLeaseMs, clock.now());
-  return isHeld ? { session: current, conversationId, leaseSince } : null;
+  return isHeld ? { session: current, conversationId, leaseSince, acceptedAt: messageAt } : null;
 }
 
 /** The disk may know of an end that the store forgot. @returns null if the message had no end @throws ioredis' error */

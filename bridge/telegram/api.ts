@@ -107,8 +107,8 @@ export class TelegramApi {
   }
 
   /** Confirms none, and interrupts any process that fetches messages now. @param timeout how long the server waits, in seconds */
-  peekAtUpdates(timeout: number, signal?: AbortSignal): Promise<Update[]> {
-    return this.#api.getUpdates({ timeout, limit: 1 }, forGrammy(signal));
+  peekAtUpdates(timeout: number): Promise<Update[]> {
+    return this.#api.getUpdates({ timeout, limit: 1 });
   }
 
   getWebhookInfo(signal?: AbortSignal): Promise<WebhookInfo> {
@@ -119,8 +119,8 @@ export class TelegramApi {
     return this.#api.getChat(chatId, forGrammy(signal));
   }
 
-  getOwnMembership(chatId: string, signal?: AbortSignal): Promise<ChatMember> {
-    return this.#api.getChatMember(chatId, Number(this.botId), forGrammy(signal));
+  getOwnMembership(chatId: string): Promise<ChatMember> {
+    return this.#api.getChatMember(chatId, Number(this.botId));
   }
 
   /** @returns the message's id */

@@ -1,6 +1,6 @@
 /** A command whose first word is a verb: `track` and `work`. */
 import { refreshGenerated } from '../../memory/keeping/rebuild.js';
-import { takePublished } from '../../memory/programs/takePublished.js';
+import { takeReports } from '../../memory/programs/takeReports.js';
 import { Memory } from '../../memory/sessions/memory.js';
 import { type AnyVerb, ask, type Door, type Outcome, type Table } from '../../memory/verbs/verb.js';
 import { judge } from '../../monitoring/terminals/judge.js';
@@ -69,7 +69,7 @@ async function runVerb(
   const { input, folder, isJson } = readTyped(verb, [...first, ...others]);
   const { surroundings, redact, io } = context;
   const memory = new Memory({ surroundings, folder, clock: systemClock, redact });
-  takePublished(memory);
+  takeReports(memory);
   let code: ExitCode;
   try {
     const outcome = await ask(verb, memory, input, doorOf(context, isJson));

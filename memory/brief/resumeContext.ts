@@ -97,12 +97,8 @@ export function notesFor(
   return fenced(lines);
 }
 
-/** @param id of the session whose record cannot be read in time; null if it is not known which one it would be */
-export function unshownContext(id: string | null): string {
-  if (id === null)
-    return fenced([
-      'The records of this directory take too long to be read here. They are listed by: watchkeeper work list --here',
-    ]);
+/** @param id of the session whose record cannot be read in time */
+export function unshownContext(id: string): string {
   const name = new Words((text) => text).name(id);
   return fenced([
     `The record of session ${name} takes too long to be read here. It is shown by: watchkeeper track resume ${name}`,

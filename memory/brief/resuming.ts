@@ -6,6 +6,7 @@ import type { Conversation, Worklog } from '../fold/worklog.js';
 import { transcriptOf } from '../observed/programFolders.js';
 import { isInAgent } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
+import { startedAgain } from '../sessions/published.js';
 import type { Caller, Viewer } from '../sessions/views.js';
 import { Words } from './observedSections.js';
 
@@ -39,6 +40,11 @@ export function wayToResume(memory: Resuming, log: Worklog): WayToResume {
   if (memory.isBridges || isInAgent(memory) || log.lifecycle === 'ended') return { command, further: [] };
   const [other] = memory.otherRuns(log);
   if (other !== undefined) return { command: null, further: [`Its agent is at work: ${runWords(other)}.`] };
+  if (memory.runsOf(log).isLost && isStartedAgain(memory, log))
+    return {
+      command: null,
+      further: ['Its program starts the agent again by itself, so leave it alone for a minute.'],
+    };
   const conversation = wayBackTo(memory, log);
   const place = conversation?.cwd ?? (memory.workspaceOf(log) ?? memory.workspace).root;
   const isThere = existsSync(place);
@@ -56,6 +62,13 @@ export function wayToResume(memory: Resuming, log: Worklog): WayToResume {
     command: null,
     further: [`Start an agent in ${where}. To go on with the session, it runs: ${command}`, ...back],
   };
+}
+
+function isStartedAgain({ surroundings }: Viewer, { conversations }: Worklog): boolean {
+  const again = startedAgain(surroundings.variables);
+  return conversations.some(({ provider, id }) =>
+    again.some((one) => one.provider === provider && one.conversation === id),
+  );
 }
 
 /** @returns the conversation of the agent that crashed, or else the last one; only one that its program can resume */

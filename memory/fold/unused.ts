@@ -33,6 +33,7 @@ export function isUnused(
   isUnseen = false,
 ): boolean {
   if (!isImplicit(log) || !isUndeclared(log) || log.facts?.purpose) return false;
+  if (log.runs.some(({ published }) => published === 'left')) return false;
   if (seen === null) return isUnseen ? !mayHaveBeenAsked(log) : log.kept?.removed !== true;
   // The calls of one that continues an ended session may be the end of that one's last turn.
   const hasCalled = log.facts?.continues == null && seen.actions.length > 0;

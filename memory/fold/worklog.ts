@@ -81,7 +81,7 @@ export interface Run {
   readonly started_at: number;
   ended_at: number | null;
   reason: string | null;
-  /** Only if no hook has reported it. */
+  /** Missing if hooks alone have reported it. */
   published?: Publication | undefined;
 }
 

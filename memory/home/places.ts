@@ -47,6 +47,11 @@ export class Places {
     this.root = root;
   }
 
+  /** Ends of programs that are not recorded yet. */
+  get spool(): string {
+    return join(this.root, 'spool');
+  }
+
   /** The file that leads the hooks of the plugin to the program. Without it, nothing is recorded that a person has not asked for. */
   get installation(): string {
     return join(this.root, 'installation');

@@ -7,7 +7,7 @@ import { UnreachableError, UsageError } from '../../src/errors.js';
 import { type Condition, conditionOf } from '../condition/condition.js';
 import { isDamaged } from '../condition/damage.js';
 import { recordedIn, recordedOf } from '../condition/recorded.js';
-import { byWeight, WEIGHTS, type Weight } from '../condition/weight.js';
+import { byWeight, isUnfinished, WEIGHTS, type Weight } from '../condition/weight.js';
 import { isInterrupted } from '../condition/words.js';
 import { isUnused } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
@@ -19,6 +19,9 @@ import type { LeftSession } from '../workspaces/log.js';
 import type { Workspace } from '../workspaces/workspace.js';
 import { type Look, lookAt } from './look.js';
 import { settledState } from './written.js';
+
+/** A guess looks at no more of them. */
+const MOST_GUESSED = 50;
 
 export interface Weighed {
   readonly id: string;
@@ -100,7 +103,7 @@ function sizeOf(places: Viewer['places'], id: string): number {
   return statSync(worklogIn(places.sessionFolder(id)), { throwIfNoEntry: false })?.size ?? -1;
 }
 
-export function endedMark({ places, surroundings }: Pick<Viewer, 'places' | 'surroundings'>, id: string): LeftSession {
+function endedMark({ places, surroundings }: Pick<Viewer, 'places' | 'surroundings'>, id: string): LeftSession {
   const { boot_id } = surroundings.process;
   return { weight: null, interrupted: false, at: sizeOf(places, id), last_activity: null, boot_id };
 }
@@ -171,4 +174,16 @@ export function keepMark(memory: Weighing, id: string, write: () => void): void 
   const mark = markOf(memory, id, memory.claims.read(workspace)?.left.get(id));
   write();
   if (mark !== null) noteLeft(memory, workspace, new Map([[id, { ...mark, at: sizeOf(memory.places, id) }]]));
+}
+
+/** @returns the session that a directory's next agent would most likely hear of first, as worklogs alone show it. Null if there is none */
+export function likelyFirst(memory: Weighing, except: string): string | null {
+  const known = memory.claims.read(memory.workspace);
+  const isHeavy = (id: string) => {
+    const mark = markOf(memory, id, known?.left.get(id));
+    return id !== except && (mark === null || weighedBy(id, mark).some(isUnfinished));
+  };
+  const ids = [...(known?.sessions ?? [])].filter(isHeavy).slice(-MOST_GUESSED);
+  const open = ids.flatMap((id) => openOne(memory, id)).filter(({ manning }) => manning !== 'at_work');
+  return mostUrgentFirst(open)[0]?.id ?? null;
 }

@@ -22,16 +22,6 @@ export interface LooseEnds {
   readonly declared: boolean;
 }
 
-export const NO_LOOSE_ENDS: LooseEnds = {
-  turn: false,
-  answered: false,
-  cut_off: false,
-  files: 0,
-  abandoned_files: 0,
-  failed: false,
-  declared: false,
-};
-
 /** @param fold null if nothing was observed */
 export function looseEndsOf(log: Worklog, fold: Observed | null): LooseEnds {
   const working = [...log.files].flatMap(([path, { status }]) => (status === 'working' ? [path] : []));

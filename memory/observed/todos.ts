@@ -120,7 +120,7 @@ export function takePlan(
 }
 
 /** @returns the items of a line of the event `plan`, without those that are none */
-export function planItemsOf(items: unknown): PlanItem[] {
+function planItemsOf(items: unknown): PlanItem[] {
   return Array.isArray(items) ? items.flatMap(planItemOf) : [];
 }
 

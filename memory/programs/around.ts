@@ -8,7 +8,7 @@ import { type Look, lookAt } from '../look/look.js';
 import { type Weighed, weighedHere } from '../look/unfinished.js';
 import { purposeOf } from '../observed/purpose.js';
 import type { Memory } from '../sessions/memory.js';
-import type { OpenHere } from '../sessions/openHere.js';
+import { startedAgain } from '../sessions/published.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Viewer } from '../sessions/views.js';
 
@@ -31,11 +31,21 @@ export interface Around {
  */
 export async function aroundHere(memory: Reporting, except: string | null, until: number): Promise<Around> {
   const { gone, atWork } = await weighedHere(memory, memory.workspace, { except, until });
+  const back = comingBack(memory, gone);
+  const left = gone.filter(({ id }) => !back.some((session) => session.id === id));
   return {
-    unfinished: gone.filter(isUnfinished),
-    atWork: await atWorkOf(memory, atWork, until),
-    resting: gone.find((one) => !isUnfinished(one)) ?? null,
+    unfinished: left.filter(isUnfinished),
+    atWork: await atWorkOf(memory, [...atWork, ...back], until),
+    resting: left.find((one) => !isUnfinished(one)) ?? null,
   };
+}
+
+/** @returns those whose agent died, and is started again by its program: another one must not begin the same */
+function comingBack(memory: Reporting, gone: readonly Weighed[]): OpenSession[] {
+  const again = memory.programs === null ? [] : startedAgain(memory.programs);
+  const ids = again.map((conversation) => memory.bindings.sessionOf(conversation));
+  const lost = gone.filter(({ id, isInterrupted }) => isInterrupted && ids.includes(id));
+  return lost.flatMap(({ id }) => memory.look(id) ?? []);
 }
 
 /** Unfinished work of which the agent of another session, which still lives, was told. */
@@ -54,7 +64,7 @@ export function takenBy(memory: Reporting, session: OpenSession, isInterrupted: 
   return { ...session, isInterrupted, by: told.session_id, at: told.at };
 }
 
-async function atWorkOf(memory: Reporting, sessions: readonly OpenHere[], until: number): Promise<Look[]> {
+async function atWorkOf(memory: Reporting, sessions: readonly OpenSession[], until: number): Promise<Look[]> {
   const looks: Look[] = [];
   for (const session of sessions) {
     if (looks.length === MOST_NAMED || memory.clock.now() >= until) break;

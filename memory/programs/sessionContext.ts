@@ -13,7 +13,7 @@ import { newWorklog } from '../fold/newWorklog.js';
 import { isUndeclared, isUnused } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
 import { type Look, lookAt } from '../look/look.js';
-import { keepMark, type Weighed } from '../look/unfinished.js';
+import { keepMark, likelyFirst, type Weighed } from '../look/unfinished.js';
 import type { Observed } from '../observed/observed.js';
 import { hasScreen } from '../sessions/agentProcess.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -55,9 +55,10 @@ export async function startContext(
   return given;
 }
 
-/** @returns the context for a start that may not wait for the records */
-export function lateContext({ before }: StartedConversation): GivenContext {
-  return { level: 'root', text: unshownContext(before?.id ?? null), notice: null };
+/** @returns the context for a start that may not wait any longer for the records */
+export function lateContext(memory: Reporting, { session, before }: StartedConversation): GivenContext {
+  const id = before?.id ?? likelyFirst(memory, session.id);
+  return { level: 'root', text: id === null ? '' : unshownContext(id), notice: null };
 }
 
 /** @returns the context for the start of a conversation that cannot be recorded. Writes nothing to the session */

@@ -6,13 +6,13 @@ import { existsSync } from 'node:fs';
 import { WatchkeeperError } from '../../src/errors.js';
 import { isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
 import { valueIn } from '../../src/host/marks.js';
-import { RUN_MARK } from '../../src/host/processes.js';
 import { readEnvironment } from '../../src/host/procfs.js';
 import { HOUR, SECOND } from '../../src/time.js';
 import type { Worklog } from '../fold/worklog.js';
 import { transcriptOf } from '../observed/programFolders.js';
 import { conversationOf } from '../sessions/agentProcess.js';
 import type { BoundConversation } from '../sessions/bindings.js';
+import { isInBridgeRun } from '../sessions/bridgeRun.js';
 import { Memory } from '../sessions/memory.js';
 import { type PublishedAgent, publishedAgents } from '../sessions/published.js';
 import type { Publication } from '../words.js';
@@ -48,7 +48,7 @@ function takeIn(memory: Memory, agent: PublishedAgent): void {
   const isNews = known === null ? isOfPerson(memory, agent) : isUnrecorded(memory, agent, { known, bound });
   if (!isNews) return;
   const source = known !== null ? 'bind' : bound === null ? 'startup' : 'clear';
-  const published: Publication = isAlive ? 'live' : 'left';
+  const published: Publication = isAlive || !wasAtWork(agent) ? 'live' : 'left';
   const launchedIn = isAlive ? launcherOf(agent) : null;
   const launch = { provider, conversation, source, transcript: null, agent: process, launchedIn, published } as const;
   startConversation(memoryIn(memory, state.directory), launch).session.log.close();
@@ -56,13 +56,14 @@ function takeIn(memory: Memory, agent: PublishedAgent): void {
 
 /** Whether a session begins with a conversation that none has. */
 function isOfPerson(
-  { programs, clock }: Memory,
+  { programs, clock, surroundings }: Memory,
   { provider, conversation, process, isAlive, state }: PublishedAgent,
 ): boolean {
   const ageMs = clock.now() - (isAlive ? state.started_at : state.status_at);
   if (!state.is_persons || (isAlive ? ageMs < HOOK_WITHIN_MS : ageMs > LEFT_WITHIN_MS)) return false;
-  if (isAlive && isOfBridge(process)) return false;
-  // Without a transcript nothing was asked.
+  if (isAlive && isOfBridge(process, surroundings.process)) return false;
+  // Something was asked, and the transcript is written a moment later.
+  if (!isAlive && state.status === 'busy') return true;
   return programs !== null && transcriptOf({ provider, id: conversation, transcript: null }, programs) !== null;
 }
 
@@ -78,8 +79,13 @@ function isUnrecorded(memory: Memory, { process, isAlive, state }: PublishedAgen
   const log = memory.look(known)?.log.state;
   if (log === undefined || log.lifecycle === 'ended' || log.archived !== null) return false;
   const run = log.runs.findLast((each) => isSameProcess(each.process, process));
-  if (run !== undefined) return run.published === 'live' && run.ended_at === null;
+  if (run !== undefined) return run.published !== 'left' && run.ended_at === null && wasAtWork({ state });
   return !hasRunSince(log, state.status_at);
+}
+
+/** After a turn it makes no difference how a process ended, and a program may publish once more while it ends in order. */
+function wasAtWork({ state: { status } }: Pick<PublishedAgent, 'state'>): boolean {
+  return status === 'busy' || status === 'waiting';
 }
 
 /** Another process has resumed the conversation after the killed one had said its last. */
@@ -88,9 +94,12 @@ function hasRunSince({ runs }: Worklog, instant: number): boolean {
 }
 
 /** A bridge sees its own runs itself. */
-function isOfBridge({ pid }: ProcessIdentity): boolean {
-  const environment = readEnvironment(pid);
-  return typeof environment !== 'string' && valueIn(environment, RUN_MARK) !== null;
+function isOfBridge({ pid }: ProcessIdentity, here: ProcessIdentity): boolean {
+  const read = readEnvironment(pid);
+  if (typeof read === 'string') return false;
+  // A copy, because the next read of a process reuses its memory.
+  const environment = Buffer.from(read);
+  return isInBridgeRun((name) => valueIn(environment, name), pid, here);
 }
 
 function launcherOf({ process, conversation }: PublishedAgent): BoundConversation | null {

@@ -55,7 +55,7 @@ export function adoptCaller(memory: Adopting & Caller, session: OpenSession): vo
 export function adopt(memory: Adopting, session: OpenSession, adopted: Adopted): void {
   requireOwnMemory(memory.places);
   const { conversation, process, published } = adopted;
-  if (process !== null) endLostRuns(memory, session);
+  if (process !== null) endLostRuns(memory, session, process);
   if (conversation !== null) adoptConversation(memory, session, conversation, adopted);
   if (process !== null) adoptProcess(memory, session, process, { agent: conversation?.provider, published });
 }
@@ -102,10 +102,11 @@ function forkedAt({ clock }: Adopting, process: ProcessIdentity | null): number 
 }
 
 /** Ends the runs whose process is proven dead, or is no agent, so that the session does not count as crashed any more. */
-function endLostRuns(memory: Adopting, session: OpenSession): void {
+function endLostRuns(memory: Adopting, session: OpenSession, own: ProcessIdentity): void {
   const lostIn = (state: Worklog) => {
     const { dead, alive } = memory.runsOf(state);
-    return [...dead, ...alive.filter(({ process }) => isSupervisor(readArguments(process.pid)))];
+    const others = dead.filter((run) => !isSameProcess(run.process, own));
+    return [...others, ...alive.filter(({ process }) => isSupervisor(readArguments(process.pid)))];
   };
   if (lostIn(session.log.state).length === 0) return;
   const lines = (state: Worklog) =>
@@ -121,8 +122,9 @@ function adoptProcess(
 ): void {
   const former = isServer(readArguments(process.pid)) ? null : memory.bindings.bind({ process }, session.id);
   const line = worklogKind.line('run_started', { process, agent, published });
-  // A hook knows more than a publication, and one that was left behind more than one before.
-  const isNews = ({ published: known }: Pick<Run, 'published'>) => known !== undefined && known !== published;
+  // A hook knows more than a publication of a living process, and one that was left behind says how it ended.
+  const isNews = ({ published: known }: Pick<Run, 'published'>) =>
+    known !== published && (known === 'live' || published === 'left');
   memory.sessions.addFacts(session, ({ runs }) => {
     const run = openRunOf(runs, process);
     return run === undefined || isNews(run) ? [line] : [];

@@ -55,7 +55,7 @@ export class Lifecycle {
       plan,
     );
     try {
-      if (concurrent) this.#claims.enter(workspace, session.id);
+      if (concurrent) this.#claims.enter(workspace, session.id, true);
       else this.#claim(workspace, session.id);
     } catch (error) {
       session.log.write(() => [worklogKind.line('session_ended', { reason: 'superseded' })], this.#stamp);

@@ -1,5 +1,4 @@
 /** One caller's view of a memory: its places, its sessions, and which of them the caller means. */
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { MemorySettings } from '../../src/config/memorySettings.js';
 import { UnreachableError, UsageError } from '../../src/errors.js';
@@ -18,6 +17,7 @@ import { pathInWorkspace, type Workspace, workspaceOf } from '../workspaces/work
 import { agentProcessOf } from './agentProcess.js';
 import { Bindings, type BoundConversation } from './bindings.js';
 import { Lifecycle, mayHold } from './lifecycle.js';
+import { idOfNamed, missing } from './namedSession.js';
 import { openIn } from './openHere.js';
 import { hiddenFrom, isBridges, requireVisible } from './ownMemory.js';
 import { type OpenSession, Sessions } from './sessions.js';
@@ -67,24 +67,37 @@ export class Memory {
     this.claims = new Claims(this.places, this.stamp, (id) => this.#mayHold(id));
     this.bindings = new Bindings(this.places, this.stamp);
     this.lifecycle = new Lifecycle(this.places, this.sessions, this.claims, this.stamp);
-    this.workspace = workspaceOf(surroundings.directory, (id) => existsSync(this.places.workspaceLog(id)));
+    this.workspace = this.claims.workspaceOf(surroundings.directory, variables);
     this.git = new Git(this.workspace.root, variables);
   }
 
   /**
-   * Finds the session that the caller means: named, the bridge's own, the conversation's, or the one that holds the directory.
-   * @param named `--session`, an id or a name. Null if the caller names none
+   * Finds the session that the caller means: the named one, or the {@link implied} one.
+   * @param named `--session`, an id, a part of it, or a name. Null if the caller names none
    * @throws UsageError if that is not clear; UnclearError if some sessions may be meant
    */
   which(named: string | null): OpenSession {
-    const id = named === null ? this.#impliedId() : this.#namedId(named);
+    if (named === null) {
+      const implied = this.implied();
+      if (implied === null) throw this.unclear();
+      return implied;
+    }
+    const id = idOfNamed(this, named);
     const session = id === null ? null : this.#open(id);
-    if (session !== null) return session;
-    if (named === null && id !== null && id === this.surroundings.variables.WATCHKEEPER_SESSION) throw hiddenFrom(this);
-    if (named === null) throw this.#unclear();
-    const missing = `there is no session ${JSON.stringify(named)}`;
-    if (this.leftOut.length === 0) throw new UsageError(missing);
-    throw new UnreachableError(`${missing} among those that can be read`);
+    if (session === null) throw missing(this, named);
+    return session;
+  }
+
+  /**
+   * @returns the session that a caller means who names none: the bridge's own, the conversation's, or the one that holds the directory.
+   *   Null if there is none
+   */
+  implied(): OpenSession | null {
+    const id = this.#impliedId();
+    const session = id === null ? null : this.#open(id);
+    if (session === null && id !== null && id === this.surroundings.variables.WATCHKEEPER_SESSION)
+      throw hiddenFrom(this);
+    return session;
   }
 
   /** As {@link pathInWorkspace}, for a path as it was typed. Secrets are taken out first: `https://` loses a slash on the way. */
@@ -120,7 +133,7 @@ export class Memory {
     if (found !== null) return found;
     // A bridge claims no directory.
     const places = [facts.cwd, ...conversations.map(({ cwd }) => cwd)].flatMap((cwd) => cwd ?? []);
-    return places.map((cwd) => workspaceOf(cwd, (known) => known === id)).find((place) => place.id === id) ?? null;
+    return places.map((cwd) => workspaceOf(cwd, (known) => known.id === id)).find((place) => place.id === id) ?? null;
   }
 
   /** The conversation of the agent whose shell runs the caller; null outside of one. */
@@ -160,16 +173,8 @@ export class Memory {
     return process === null ? null : this.bindings.sessionOf({ process });
   }
 
-  #namedId(named: string): string | null {
-    if (this.places.findSession(named) !== null) return named;
-    const namesakes = this.sessions.ids().filter((id) => this.look(id)?.log.state.facts?.name === named);
-    if (namesakes.length > 1)
-      throw new UsageError(`${namesakes.length} sessions are named ${JSON.stringify(named)}: ${namesakes.join(', ')}`);
-    return namesakes[0] ?? null;
-  }
-
-  #unclear(): UsageError {
-    const here = openIn(this, this.workspace);
+  /** @param here the sessions that may be meant; all of the directory that have not ended, if missing */
+  unclear(here: readonly OpenSession[] = openIn(this, this.workspace)): UsageError {
     const begin = 'begin one with `watchkeeper track init "TASK"`';
     const missing = `no session holds ${this.workspace.root}`;
     if (here.length === 0) return new UsageError(`${missing}; ${begin}, or name one with --session`);

@@ -1,10 +1,10 @@
 /** The processes of agents of this host, as their programs publish them. The process table decides which of them live. */
 import type { ProgramFolders, PublishedState } from '../../src/agents/agentProgram.js';
-import { AGENT_PROGRAMS } from '../../src/agents/programs.js';
-import { publishedBy, publishedFile, publishedStates } from '../../src/agents/published.js';
+import { AGENT_PROGRAMS, isSupervisor } from '../../src/agents/programs.js';
+import { publishedBy, publishedFile, publishedStates, publishedSupervised } from '../../src/agents/published.js';
 import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
 import { bootedAt, machineId } from '../../src/host/machine.js';
-import { showsOwnNamespace } from '../../src/host/procfs.js';
+import { readArguments, showsOwnNamespace } from '../../src/host/procfs.js';
 import { MINUTE } from '../../src/time.js';
 import type { BoundConversation } from './bindings.js';
 
@@ -47,6 +47,15 @@ export function publishedAgent(
 /** @returns the files that change when {@link publishedAgent} does */
 export function publishedFiles(folders: ProgramFolders, { pid }: ProcessIdentity): string[] {
   return AGENT_PROGRAMS.flatMap((program) => publishedFile(program, folders, pid) ?? []);
+}
+
+/** @returns the conversations whose agents a program starts again, in a while, if they die */
+export function startedAgain(folders: ProgramFolders): BoundConversation[] {
+  return AGENT_PROGRAMS.flatMap((program) => {
+    const supervised = publishedSupervised(program, folders);
+    if (supervised === null || !isSupervisor(readArguments(supervised.supervisor))) return [];
+    return supervised.conversations.map((conversation) => ({ provider: program.name, conversation }));
+  });
 }
 
 /** @returns null for a process that cannot be seen from here: a home may be shared by hosts and containers */

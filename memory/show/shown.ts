@@ -12,7 +12,7 @@ import { stepsOf, stepWords } from '../observed/step.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Viewer } from '../sessions/views.js';
 import { lostDirectory } from './directory.js';
-import { axesLine, detailLines, section, stepLine, stuckLines, titleLine } from './status.js';
+import { axesLine, detailLines, section, stepLine, stuckLines, summaryLines, titleLine } from './status.js';
 import { type Tree, treeLines, treeOf } from './tree.js';
 
 const MOST_FILES = 20;
@@ -44,12 +44,12 @@ export async function showSession(memory: Viewer, session: OpenSession, judge: J
 /** @returns the session for a person: how it is, what was kept and what was done last */
 export function shownLines(shown: Omit<Shown, 'value'>): string[] {
   const { look, tree, directory } = shown;
-  const { end, recent } = look.log;
+  const { recent } = look.log;
   const entries = recent.map(({ at, words }) => oneLine(`${isoTime(at)}  ${words}`));
   return [
     titleLine(look),
     ...(directory === null ? [] : [`in ${oneLine(directory)}${shown.isLost ? ', which does not exist any more' : ''}`]),
-    ...(end?.summary ? [`summary: ${oneLine(end.summary)}`] : []),
+    ...summaryLines(look),
     axesLine(look),
     ...stuckLines(look).map((words) => oneLine(`${SEEMS_STUCK}, ${words}`)),
     ...detailLines(look),

@@ -45,7 +45,11 @@ export function stuckLines({ condition: { stuck }, now }: Look): string[] {
 }
 
 export function statusLines(look: Look): string[] {
-  return [titleLine(look), axesLine(look), ...detailLines(look)];
+  return [titleLine(look), ...summaryLines(look), axesLine(look), ...detailLines(look)];
+}
+
+export function summaryLines({ log: { end } }: Look): string[] {
+  return end?.summary ? [`summary: ${oneLine(end.summary)}`] : [];
 }
 
 export function titleLine({ log, fold }: Look): string {

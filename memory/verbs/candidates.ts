@@ -6,6 +6,9 @@ import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { UnclearError } from '../sessions/unclear.js';
 
+/** A person picks one of them. */
+const MOST_SHOWN = 20;
+
 /** @returns the same error, with how each session is and what it is for */
 export async function describeCandidates(
   memory: Memory,
@@ -13,11 +16,12 @@ export async function describeCandidates(
   judge: Judge,
 ): Promise<UsageError> {
   const lines: string[] = [];
-  for (const session of candidates) {
+  for (const session of candidates.slice(-MOST_SHOWN)) {
     const words = [session.id, await howIs(memory, session, judge), session.log.state.facts?.purpose ?? ''];
     lines.push(`  ${words.filter((word) => word !== '').join('  ')}`);
   }
-  return new UsageError([beginning, ...lines]);
+  const rest = candidates.length - MOST_SHOWN;
+  return new UsageError([beginning, ...lines, ...(rest > 0 ? [`  … and ${rest} more`] : [])]);
 }
 
 async function howIs(memory: Memory, session: OpenSession, judge: Judge): Promise<string> {

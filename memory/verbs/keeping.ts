@@ -86,12 +86,20 @@ export const purge = verb({
       removed.push(session.id);
     };
     const ids = doomed.map(({ session_id }) => session_id);
-    if (age === undefined) remove(named(memory, input));
+    if (age === undefined) remove(wholly(memory, input));
     else forEach(memory, ids, remove);
     const lines = removed.map((each) => `session ${each} is removed`);
     return { lines: lines.length === 0 ? 'no session is that old' : lines, value: { removed }, ...partly(memory) };
   },
 });
+
+/** What is removed for good must be named by its whole id, or its name. */
+function wholly(memory: Memory, input: { readonly id?: string | undefined; readonly session: string | undefined }) {
+  const session = named(memory, input);
+  const typed = input.id ?? input.session;
+  if (typed === session.id || typed === session.log.state.facts?.name) return session;
+  throw new UsageError(`which session is to be removed? Name its whole id: watchkeeper work purge ${session.id} --yes`);
+}
 
 function confirmFirst(doomed: Awaited<ReturnType<typeof sessionsBefore>>): Outcome {
   const lines = doomed.map(({ session_id, purpose, last_activity }) => {

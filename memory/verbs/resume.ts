@@ -13,6 +13,7 @@ import { readTranscript } from '../observed/transcript.js';
 import type { Memory } from '../sessions/memory.js';
 import type { Viewer } from '../sessions/views.js';
 import { flag, word } from './fields.js';
+import { type MeantHere, meantHere } from './meantHere.js';
 import { type Outcome, verb } from './verb.js';
 
 /** No id of a session looks like one. */
@@ -22,18 +23,18 @@ export const resume = verb({
   name: 'resume',
   summary: 'how to go on, with a session or with any transcript;\n--ack after a week of rest',
   fields: { id: word('[ID|TRANSCRIPT]'), ack: flag('[--ack]') },
-  run(memory, { id, ack, session }): Promise<Outcome> {
+  async run(memory, { id, ack, session }): Promise<Outcome> {
     const path = id === undefined ? null : resolve(memory.surroundings.directory, id);
     const stat = path === null ? undefined : seenFile(path);
     if (path !== null && stat?.isFile()) return resumeTranscript(memory, path);
     if (id !== undefined && PATH.test(id))
       throw new UsageError(`${id} ${stat === undefined ? 'does not exist' : 'is not a file'}; name a transcript`);
-    return resumeSession(memory, id ?? session ?? null, ack);
+    return resumeSession(memory, await meantHere(memory, { id, session }), ack);
   },
 });
 
 /** A caller's view of the session to be resumed. */
-type Resumable = Resuming & Changing & Pick<Memory, 'claims' | 'look' | 'which'>;
+type Resumable = Resuming & Changing & Pick<Memory, 'claims' | 'look'>;
 
 async function resumeTranscript({ clock, stamp, surroundings }: Viewer, path: string): Promise<Outcome> {
   const { redact } = stamp;
@@ -52,8 +53,11 @@ async function resumeTranscript({ clock, stamp, surroundings }: Viewer, path: st
   return { lines: brief.context.split('\n'), value: { transcript: path, ...brief } };
 }
 
-async function resumeSession(memory: Resumable, named: string | null, isAcknowledged: boolean): Promise<Outcome> {
-  const session = memory.which(named);
+async function resumeSession(
+  memory: Resumable,
+  { session, asides }: MeantHere,
+  isAcknowledged: boolean,
+): Promise<Outcome> {
   if (isAcknowledged) memory.sessions.addFacts(session, [worklogKind.line('acknowledged', {})]);
   const look = await lookAt(memory, session);
   const { last } = look;
@@ -62,8 +66,8 @@ async function resumeSession(memory: Resumable, named: string | null, isAcknowle
     const since =
       last === null ? 'nothing is known of its activity' : `it rested since ${isoTime(last)}, for ${check.hours} hours`;
     const lines = `${session.id}: ${since}. Much may have changed; ask whoever owns it, then: watchkeeper track resume ${session.id} --ack`;
-    return { verdict: 'refused', lines, value: null };
+    return { verdict: 'refused', lines, value: null, asides };
   }
   const text = contextFor(viewOf(memory, look), 'root', { way: wayToResume(memory, look.log) });
-  return { lines: text.split('\n'), value: { session_id: session.id, freshness, check, context: text } };
+  return { lines: text.split('\n'), value: { session_id: session.id, freshness, check, context: text }, asides };
 }

@@ -1,5 +1,6 @@
 import { shownLines, showSession } from '../show/shown.js';
-import { MAYBE_ID, meant } from './meant.js';
+import { MAYBE_ID } from './meant.js';
+import { meantHere } from './meantHere.js';
 import { verb } from './verb.js';
 
 export const show = verb({
@@ -7,7 +8,8 @@ export const show = verb({
   summary: 'everything that is known of a session',
   fields: { id: MAYBE_ID },
   async run(memory, input, { judge }) {
-    const shown = await showSession(memory, meant(memory, input), judge);
-    return { lines: shownLines(shown), value: shown.value };
+    const { session, asides } = await meantHere(memory, input);
+    const shown = await showSession(memory, session, judge);
+    return { lines: shownLines(shown), value: shown.value, asides };
   },
 });

@@ -6,7 +6,7 @@ import { changeLines } from '../show/changes.js';
 import { IS_GONE, lostDirectory } from '../show/directory.js';
 import { ago, statusLines } from '../show/status.js';
 import { lastScan, type SinceScan, sinceScan } from '../workspaces/scan.js';
-import { meant } from './meant.js';
+import { meantHere } from './meantHere.js';
 import { type Outcome, verb } from './verb.js';
 
 /** Named of each kind; `track scan` names them all. */
@@ -15,10 +15,10 @@ const MOST_CHANGES = 5;
 export const status = verb({
   name: 'status',
   summary:
-    'the task, the steps, the files in progress, changes since the last\nscan, waits, notices; exit 1 if the agent is stuck',
+    'the task, the steps, the files in progress, changes since the last\nscan, waits, notices; exit 1 if the agent is stuck. After the end: what\ncame of the last session here',
   fields: {},
   async run(memory, input, door): Promise<Outcome> {
-    const session = meant(memory, input);
+    const { session, asides } = await meantHere(memory, input, true);
     const counts = await settledCounts(session.log);
     const look = await lookAt(memory, session, { counts, judge: door.judge });
     const before = lastScan(session.folder);
@@ -51,7 +51,7 @@ export const status = verb({
       changes: since === null ? null : changesOf(since),
       log: counts,
     };
-    return { lines, value, ...(stuck !== null && { verdict: 'found' }) };
+    return { lines, value, asides, ...(stuck !== null && { verdict: 'found' }) };
   },
 });
 

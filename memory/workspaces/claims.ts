@@ -8,8 +8,9 @@ import type { Stamp } from '../logs/line.js';
 import { Log } from '../logs/log.js';
 import { withLog } from '../logs/scoped.js';
 import type { Priority } from '../words.js';
+import { type FolderVariables, isShared } from './covering.js';
 import { type LeftSession, type WorkspaceEvents, type WorkspaceState, workspaceKind } from './log.js';
-import type { Workspace } from './workspace.js';
+import { realOf, type Workspace, workspaceOf } from './workspace.js';
 
 /** Each look releases a claim that was left behind; in the meantime another session may claim, end and be killed. */
 const MOST_LOOKS = 16;
@@ -34,6 +35,19 @@ export class Claims {
   find(id: string): Workspace | null {
     const state = this.#read(id);
     return state === null || state.root === null ? null : { id, root: state.root, kind: state.kind };
+  }
+
+  /**
+   * @param variables of the caller
+   * @returns the workspace of a directory. A plain folder in which a session was declared covers those below it; one with a log of its
+   *   own stays a workspace, whatever is declared above it later
+   */
+  workspaceOf(directory: string, variables: FolderVariables): Workspace {
+    const real = realOf(directory);
+    return workspaceOf(real, ({ id, root }) => {
+      if (!existsSync(this.#places.workspaceLog(id))) return false;
+      return root === real || (!isShared(root, variables) && this.#isDeclared(id));
+    });
   }
 
   /** @returns the workspace of a session whose own log does not say it; null if no log that can be read names it */
@@ -77,14 +91,13 @@ export class Claims {
     return this.#read(workspace.id)?.holder?.session_id ?? null;
   }
 
-  /** Notes a session in the workspace's log, without a claim. */
-  enter(workspace: Workspace, sessionId: string): void {
-    this.#write(workspace, (log) =>
-      log.write(
-        ({ sessions }) => (sessions.has(sessionId) ? [] : [workspaceKind.line('session', { session_id: sessionId })]),
-        this.#stamp,
-      ),
-    );
+  /**
+   * Notes a session in the workspace's log, without a claim.
+   * @param declared whether a command begins it here. A claim says so, too
+   */
+  enter(workspace: Workspace, sessionId: string, declared?: true): void {
+    const line = workspaceKind.line('session', { session_id: sessionId, declared });
+    this.#write(workspace, (log) => log.write(({ sessions }) => (sessions.has(sessionId) ? [] : [line]), this.#stamp));
   }
 
   /** Keeps a note for every session of the workspace. */
@@ -151,6 +164,16 @@ export class Claims {
         this.#stamp,
       ),
     );
+  }
+
+  /** A log that cannot be read may say so. The caller that reads it then says what is wrong with it. */
+  #isDeclared(id: string): boolean {
+    try {
+      return this.#read(id)?.declared === true;
+    } catch (error) {
+      if (error instanceof UnreachableError) return true;
+      throw error;
+    }
   }
 
   #ids(): string[] {

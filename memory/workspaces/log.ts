@@ -16,6 +16,8 @@ export interface WorkspaceState {
   root: string | null;
   kind: Workspace['kind'];
   readonly sessions: Set<string>;
+  /** Whether a command began a session here. That a hook met an agent here says nothing of the folder: it claims nothing. */
+  declared: boolean;
   /** The session that holds the workspace, and the line that gave it. */
   holder: { readonly session_id: string; readonly claim: string } | null;
   /** For every session of the workspace; the oldest are left out. */
@@ -43,7 +45,7 @@ export interface LeftSession {
 /** The fields of each event. */
 export interface WorkspaceEvents {
   readonly workspace: { readonly root: string; readonly kind: Workspace['kind'] };
-  readonly session: { readonly session_id: string };
+  readonly session: { readonly session_id: string; readonly declared?: true | undefined };
   readonly claimed: { readonly session_id: string };
   /** `claim` is the id of the line that gave it. */
   readonly released: { readonly claim: string };
@@ -58,6 +60,7 @@ export const workspaceKind: LogKind<WorkspaceState, WorkspaceEvents> = {
     root: null,
     kind: 'folder',
     sessions: new Set(),
+    declared: false,
     holder: null,
     notes: [],
     reports: [],
@@ -76,6 +79,7 @@ function apply(state: WorkspaceState, line: Line): Refusal | null {
     case 'session':
       if (sessionId === null) return malformed(line, 'session_id');
       state.sessions.add(sessionId);
+      state.declared ||= line.declared === true;
       state.reports.length = 0;
       return null;
     case 'claimed':
@@ -132,6 +136,7 @@ function keepNote({ notes }: WorkspaceState, line: Line): Refusal | null {
 function claim(state: WorkspaceState, sessionId: string, id: string): Refusal | null {
   const { holder } = state;
   if (holder !== null && holder.session_id !== sessionId) return heldBy(holder.session_id, state.root);
+  state.declared = true;
   state.holder = { session_id: sessionId, claim: id };
   return null;
 }

@@ -15,16 +15,17 @@ export interface Workspace {
 
 /**
  * @param directory any directory in it
- * @param isKnown whether agents have worked in a plain folder, by its id
- * @returns the workspace of the directory: the top level of its git worktree, else the nearest plain folder above that is known,
- *   else the directory itself. Every spelling of a path, through links or not, names the same one
+ * @param covers whether a plain folder, which is no link, is the workspace of what is below it. Asked from the directory upwards,
+ *   about the directory itself as well
+ * @returns the workspace of the directory: the top level of its git worktree, else the nearest plain folder that covers it, else the
+ *   directory itself. Every spelling of a path, through links or not, names the same one
  */
-export function workspaceOf(directory: string, isKnown: (id: string) => boolean): Workspace {
+export function workspaceOf(directory: string, covers: (folder: Workspace) => boolean): Workspace {
   const real = realOf(directory);
   const top = nearest(real, (folder) => existsSync(join(folder, '.git')));
   if (top !== null) return { id: idOf(top), root: top, kind: 'git' };
-  const root = nearest(real, (folder) => isKnown(idOf(folder))) ?? real;
-  return { id: idOf(root), root, kind: 'folder' };
+  const plain = (root: string): Workspace => ({ id: idOf(root), root, kind: 'folder' });
+  return plain(nearest(real, (folder) => covers(plain(folder))) ?? real);
 }
 
 function idOf(root: string): string {

@@ -4,11 +4,12 @@
  * answer is the journal's last line, synced before it is sent (`bridge/chat/chatRouter.ts`), and every final message that was
  * sent is noted next to the logs (`bridge/chat/sendMemory.ts`).
  */
-import { unreadable } from '../../src/errors.js';
+import { acceptedAt } from '../../src/jobs/acceptedAt.js';
 import type { AgentSession, OutboxEntry } from '../../src/jobs/model.js';
 import type { Records } from '../../src/jobs/records.js';
 import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
 import { readLastLine } from '../../src/journal/lastLine.js';
+import { isOfMessage } from '../../src/journal/owner.js';
 import { journalPath } from '../../src/journal/path.js';
 import { takeUnsent } from '../../src/journal/unsent.js';
 import type { Logger } from '../../src/log/logger.js';
@@ -31,8 +32,8 @@ export interface DiskContext {
   /** This host's. */
   readonly bootId: string;
   readonly logger: Logger;
-  /** @param since epoch ms: earlier ones belong to another message @returns null if nothing complete is known to be there */
-  endInChat(sessionId: string, since: number): Promise<OutboxEntry['kind'] | null>;
+  /** @param acceptedAt of its message, epoch ms: it names the message @returns null if nothing complete is known to be there */
+  endInChat(sessionId: string, acceptedAt: number): Promise<OutboxEntry['kind'] | null>;
 }
 
 /** Store the result at once: a second question would take the answer for one in doubt. @throws ioredis' error */
@@ -61,17 +62,10 @@ export async function answerInJournal(
   logsFolder: string,
   session: AgentSession,
 ): Promise<string | null> {
-  const line = readLastLine(journalPath(logsFolder, session.session_id));
+  const path = journalPath(logsFolder, session.session_id);
+  const line = readLastLine(path);
   if (line?.event !== 'session_end' || line.reason !== 'answered') return null;
-  const answeredAt = Date.parse(String(line.timestamp));
   // A chat may restart its message numbers, as Telegram does for another bot: an old journal must not answer a new message.
-  if (!(answeredAt >= (await acceptedAt(records, session)))) return null;
+  if (!isOfMessage(path, await acceptedAt(records, session))) return null;
   return typeof line.answer === 'string' ? line.answer : TEXT_IS_LOST;
-}
-
-/** A revival may have been made a second time: only its message is as old as it says. */
-async function acceptedAt(records: Records, session: AgentSession): Promise<number> {
-  if (session.revival_of === null) return session.created_at;
-  const first = await records.session(session.revival_of).catch(unreadable);
-  return (first === null || first === 'unreadable' ? session : first).created_at;
 }

@@ -7,7 +7,7 @@
  */
 import { type Judged, mayAccuse } from '../../memory/condition/stuck.js';
 import type { Notice } from '../../memory/fold/worklog.js';
-import { takePublished } from '../../memory/programs/takePublished.js';
+import { takeReports } from '../../memory/programs/takeReports.js';
 import type { Memory } from '../../memory/sessions/memory.js';
 import type { ProjectRules } from '../../src/config/settings.js';
 import { describeError, WatchkeeperError } from '../../src/errors.js';
@@ -157,7 +157,7 @@ export class TerminalWatch implements Service {
   #findSessions(): void {
     try {
       this.#memory ??= this.#context.openMemory();
-      takePublished(this.#memory);
+      takeReports(this.#memory);
       const { sessions, places } = this.#memory;
       if (!this.#mayHaveOthers(places.sessionFolder(''))) return;
       const ids = new Set(sessions.ids());

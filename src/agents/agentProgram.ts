@@ -48,6 +48,16 @@ export interface PublishedPlace {
   pidOf(file: string): number | null;
   /** @returns null if the fields are not those of a process with a conversation */
   stateIn(fields: Readonly<Record<string, unknown>>): PublishedState | null;
+  /** The file of the process that starts others, and starts them again if they die. */
+  readonly supervisor: string;
+  /** @returns null if the fields are not those of such a process */
+  supervisedIn(fields: Readonly<Record<string, unknown>>): Supervised | null;
+}
+
+/** A process that starts agents again if they die, and their conversations. */
+export interface Supervised {
+  readonly supervisor: number;
+  readonly conversations: readonly string[];
 }
 
 /** The program's own word on one of its processes. Instants are UTC epoch milliseconds. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { AgentProgram, ProgramFolders } from './agentProgram.js';
-import { claudesState } from './claudesState.js';
+import { claudesState, claudesSupervised } from './claudesState.js';
 import { processName } from './processName.js';
 
 /** As Claude Code (2.1) names those of its processes that hold the ones of background sessions. */
@@ -36,6 +36,8 @@ export const claude: AgentProgram = {
     fileOf: (pid) => `${pid}.json`,
     pidOf: (file) => Number(PROCESS_FILE.exec(file)?.[1] ?? 0) || null,
     stateIn: claudesState,
+    supervisor: join(folderOf(folders), 'daemon', 'roster.json'),
+    supervisedIn: claudesSupervised,
   }),
   isServer: () => false,
   isSupervisor(words) {

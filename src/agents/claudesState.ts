@@ -1,6 +1,6 @@
-/** The file that Claude Code (2.1.329) keeps of each of its processes, `sessions/PID.json`. Its shape is not guaranteed. */
+/** Files that Claude Code (2.1.329) keeps of its processes. Their shapes are not guaranteed. */
 import { isAbsolute } from 'node:path';
-import type { PublishedState } from './agentProgram.js';
+import type { PublishedState, Supervised } from './agentProgram.js';
 
 const STATUSES = ['idle', 'busy', 'waiting', 'shell'] as const;
 /** `cli`: a window or a background session. `sdk-cli`: `claude -p`. Other programs run the rest. */
@@ -10,7 +10,7 @@ const LINUX_DOMAIN = /^linux:([0-9a-f]+):pid:\[(\d+)\]$/;
 const LONGEST_TEXT = 4096;
 const LONGEST_NAME = 200;
 
-/** @returns null for a process that is not on Linux, has no conversation yet, or does not say which process it is */
+/** Of `sessions/PID.json`. @returns null for a process that is not on Linux, has no conversation yet, or does not say which process it is */
 export function claudesState(fields: Readonly<Record<string, unknown>>): PublishedState | null {
   const { pid, spare } = fields;
   const [pid_start, conversation] = [fields.procStart, fields.sessionId].map((value) => textOf(value, LONGEST_NAME));
@@ -26,6 +26,15 @@ export function claudesState(fields: Readonly<Record<string, unknown>>): Publish
     waiting_for: status === 'waiting' ? textOf(fields.waitingFor, LONGEST_NAME) : null,
     status_at: instantOf(fields.statusUpdatedAt) ?? started_at,
   };
+}
+
+/** The list that the daemon of background sessions keeps. It starts a worker again some ten seconds after it died. */
+export function claudesSupervised({ supervisorPid, workers }: Readonly<Record<string, unknown>>): Supervised | null {
+  if (typeof supervisorPid !== 'number' || typeof workers !== 'object' || workers === null) return null;
+  const conversations = Object.values(workers).flatMap(
+    (worker: { readonly sessionId?: unknown } | null) => textOf(worker?.sessionId, LONGEST_NAME) ?? [],
+  );
+  return { supervisor: supervisorPid, conversations };
 }
 
 function textOf(value: unknown, longest: number): string | null {

@@ -30,7 +30,7 @@ export function readProcessIdentity(host: string, pid: number = process.pid): Pr
   };
 }
 
-/** @returns null if it cannot be seen: another host or pid namespace, or no `/proc` and some process with this pid */
+/** @returns whether it lives; null if that cannot be seen: another host or pid namespace, or no `/proc` and some process with this pid */
 export function isProcessAlive(identity: ProcessIdentity, here: ProcessIdentity): boolean | null {
   if (identity.host !== here.host) return null;
   if (identity.boot_id !== here.boot_id) return identity.boot_id === '' || here.boot_id === '' ? null : false;

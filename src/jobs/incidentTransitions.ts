@@ -120,7 +120,10 @@ export class IncidentTransitions extends StorePart {
     });
   }
 
-  /** The store forgot the message's end: the session ends so again. A run that is not proven dead keeps its lane blocked. */
+  /**
+   * The store forgot the message's end: the session ends so again. A failure message is followed, as in {@link fail}, so that its
+   * incident's lines say how it was delivered. A run that is not proven dead keeps its lane blocked.
+   */
   async endForgotten(session: AgentSession, incident: Incident, end: KnownEnd, guard: Guard): Promise<Incident | null> {
     const isGone = session.run === null || session.released !== null;
     const { patch, writes } = endedChange(this.context, session, end, isGone);
@@ -129,7 +132,7 @@ export class IncidentTransitions extends StorePart {
     return moveIncident(this.context, session, incident, {
       at: 'complete_forgotten',
       sessionPatch: patch,
-      patch: { outcome: OUTCOME_OF[end.kind] },
+      patch: end.kind === 'failure' ? { step: 'told' } : { outcome: OUTCOME_OF[end.kind] },
       checks: guard,
       writes: [...writes, wake],
     });

@@ -181,7 +181,7 @@ export interface OutboxEntry {
   readonly due_at: number;
   /** How far ahead `due_at` was when it was stored, in milliseconds; missing in entries of earlier versions. */
   readonly waits_ms?: number;
-  /** When the claim of a send expires; null while no process is sending. */
+  /** When the claim of a send, or of the progress message's last line, expires; null while no process has it. */
   readonly claimed_until: number | null;
   /** The process that claimed last; missing in entries of earlier versions. */
   readonly claimed_by?: ProcessIdentity;

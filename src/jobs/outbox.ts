@@ -63,8 +63,18 @@ export class Outbox extends StorePart {
 }
 
 /** @returns whether no process may claim it yet: Telegram asked for a pause, or the last try failed a moment ago */
-export function isDueLater({ claimed_until, due_at, waits_ms = DAY }: OutboxEntry, now: number): boolean {
+function isDueLater({ claimed_until, due_at, waits_ms = DAY }: OutboxEntry, now: number): boolean {
   return claimed_until === null && isAhead(due_at, waits_ms, now);
+}
+
+/**
+ * The process that ended the delivery writes the last line; another one does so after a while, or at once if that one is dead.
+ * @returns whether the progress message needs its last line now
+ */
+export function isLastLineDue(entry: OutboxEntry, here: ProcessIdentity, now: number): boolean {
+  const { progress_message_id, state, due_at, waits_ms = DAY } = entry;
+  if (progress_message_id === null || !isDelivered(state)) return false;
+  return !isAhead(due_at, waits_ms, now) || isAbandoned(entry, here);
 }
 
 /** @returns whether a claim is held by a process that is proven dead, so that no other one need wait for its expiry */

@@ -93,6 +93,8 @@ export type JournalEvent = Lineage &
         readonly boot_id: string;
         /** Milliseconds from that boot to this line; missing if the system does not count them. */
         readonly since_boot_ms?: number;
+        /** When the message was accepted, ISO 8601: it names the message, whatever the clock says later. */
+        readonly accepted_at?: string;
       }
     | { readonly event: 'session_start'; readonly source: StartSource }
     /** The texts are beginnings, for the memory of the session; a setting leaves them out. */

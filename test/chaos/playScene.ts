@@ -9,7 +9,7 @@ import { type Pace, sceneOptions } from './cast.js';
 import { Crew } from './crew.js';
 import { findViolations, laneOf, readHistory } from './invariants.js';
 import { watchIssues } from './issueWatch.js';
-import type { Loss } from './losses.js';
+import { forgetsAll, type Loss } from './losses.js';
 import { OverlapWatch } from './overlapWatch.js';
 import type { RoundPlan } from './plan.js';
 import { type Asked, appendLine, HARNESS_FILES, type RoundResult, readLines, type SceneResult } from './records.js';
@@ -20,8 +20,10 @@ import { StoreTrace } from './storeTrace.js';
 
 /** For closed incidents; a report that failed is tried again only after a minute. */
 const SETTLE_MS = 4_000;
-/** For the last line of a progress message whose bridge died before it wrote it: the next one writes it ten seconds later. */
+/** For the last line of a progress message whose bridge stood before it wrote it: another one writes it ten seconds later. */
 const LAST_LINES_MS = 13_000;
+/** The same, if Redis forgot the line: the register beside the logs knows it, and its round acts after a minute. */
+const FORGOTTEN_LINES_MS = 95_000;
 const LOOK_EVERY_MS = 50;
 
 /**
@@ -119,9 +121,10 @@ async function settle(scene: BridgeScene): Promise<number> {
 
 /** Waits until no message that has ended shows a working line any more, but not for ever: the history is judged later. */
 async function lastLines(scene: BridgeScene, folder: string): Promise<void> {
-  const end = performance.now() + LAST_LINES_MS;
   const asked = readLines<Asked>(join(folder, HARNESS_FILES.asked));
   const losses = readLines<Loss>(join(folder, HARNESS_FILES.losses));
+  const areForgotten = losses.some(({ what }) => forgetsAll(what));
+  const end = performance.now() + (areForgotten ? FORGOTTEN_LINES_MS : LAST_LINES_MS);
   const isOwed = () => seenViolations(scene.telegram.transcript, asked, losses).length > 0;
   while (isOwed() && performance.now() < end) await pause(LOOK_EVERY_MS);
 }

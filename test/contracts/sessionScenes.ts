@@ -60,9 +60,9 @@ export class SessionScene {
    * The hook of an agent begins the session.
    * @param published if it is no hook, but what its program publishes
    */
-  begins(agent: ProcessIdentity, records: readonly Fields[], published?: 'live'): void {
-    const path = transcript(records, `${CONVERSATION}.jsonl`);
-    const launch = { provider: 'claude', conversation: CONVERSATION, source: 'startup', launchedIn: null } as const;
+  begins(agent: ProcessIdentity, records: readonly Fields[], published?: 'live', conversation = CONVERSATION): void {
+    const path = transcript(records, `${conversation}.jsonl`);
+    const launch = { provider: 'claude', conversation, source: 'startup', launchedIn: null } as const;
     const { session } = startConversation(this.open(), { ...launch, transcript: path, agent, published });
     session.log.close();
     this.id = session.id;

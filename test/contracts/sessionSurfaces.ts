@@ -72,7 +72,8 @@ export const SURFACES: Readonly<Record<string, Surface>> = {
     return withMore(`${code}`, axesOf(out), stuck, more);
   },
   'the candidates': async (scene) => {
-    const { err } = await say(scene, track, 'status');
+    // Without a list of tasks, it only prints the steps.
+    const { err } = await say(scene, track, 'sync');
     const [, words = '-'] = new RegExp(`^  ${scene.id}(?:  (.*))?$`, 'm').exec(err) ?? [];
     return words;
   },

@@ -4,6 +4,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { freePort } from '../harness/freePort.js';
+import { pathWith } from '../harness/searchPath.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation, FAILURE_PARAGRAPH, stepOf } from './conversation.js';
 import type { Program } from './program.js';
@@ -11,7 +12,7 @@ import type { Scenario } from './sceneFiles.js';
 import { type Fault, NO_SPACE, onSmallDisk, testWithMounts, WORK } from './smallDisk.js';
 import { describeScenes, openTestScene } from './testScene.js';
 
-const SILENCE_MS = 6_000;
+const SILENCE_MS = 9_000;
 const EXITS: Scenario = { when: { message: '^exit' }, steps: [{ do: 'exit', code: 1 }] };
 const TIMEOUT_MS = 120_000;
 const WITHIN_MS = 40_000;
@@ -78,7 +79,10 @@ async function openFleet(): Promise<BridgeScene> {
     { id: 2, directory: 'two' },
   ];
   const boat = { chats, scenarios: [EXITS, WORK], thresholds: { silence_ms: SILENCE_MS } };
-  return openTestScene({ projects: { boat }, environment: { HEALTH_PORT: String(await freePort()) } });
+  // A bridge that stands still for seconds beside other work loses no run, which would be incidents of its own. A third of it is how
+  // often the record notes that the agent is active, which is all that is known of it without a journal.
+  const timings = { runLeaseMs: SILENCE_MS };
+  return openTestScene({ projects: { boat }, timings, environment: { HEALTH_PORT: String(await freePort()) } });
 }
 
 async function seeThrough(scene: BridgeScene, fault: Fault, when: 'while it runs' | 'before it starts'): Promise<void> {
@@ -103,7 +107,7 @@ async function seeThrough(scene: BridgeScene, fault: Fault, when: 'while it runs
   expect(scene.evidence.faults()).toEqual([]);
   await bridge.says('is kept in Redis until its file can be written');
   expect(await readiness(bridge)).toMatchObject({ status: 503, text: expect.stringContaining('critical events wait') });
-  const doctor = await scene.run(['doctor']);
+  const doctor = await scene.run(['doctor'], { PATH: pathWith('git', 'sh') });
   expect(doctor.exit?.code).toBe(1);
   expect(doctor.stdout).toMatch(/FAULT +critical events: 8 lines could not be written/);
   expect(scene.github.issues()[0]?.body).toContain('The log of critical events could not be written');

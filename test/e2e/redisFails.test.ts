@@ -1,5 +1,6 @@
 /** A Redis that is there and refuses its work: full, read-only, asking for a password. */
 import { expect, test } from '@jest/globals';
+import { pathWith } from '../harness/searchPath.js';
 import { Conversation } from './conversation.js';
 import { BOAT, expectOneAnswerEach, expectOutageToldOnce, said, WAITS } from './redisTrouble.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
@@ -21,7 +22,7 @@ describeScenes('a full Redis', () => {
       await running.answered('worked through');
       await falling.event(({ rule }) => rule === 'crash');
       expect(scene.telegram.unconfirmedUpdates).toBeGreaterThan(0);
-      const doctor = await scene.run(['doctor']);
+      const doctor = await scene.run(['doctor'], { PATH: pathWith('git', 'sh') });
       expect(doctor.exit?.code).not.toBe(0);
       expect(doctor.stdout).toContain('it is full and refuses every message');
       expect(falling.starts(falling.revival)).toEqual([]);

@@ -220,7 +220,12 @@ describeAgent('gemini', GEMINI, async () => {
   afterThisTest(() => peer.stop());
   return {
     agent: { kind: 'command', ...geminiOptions },
-    environment: { GEMINI_API_KEY: 'local', GOOGLE_GEMINI_BASE_URL: peer.url, GEMINI_TELEMETRY_ENABLED: 'false' },
+    environment: {
+      GEMINI_API_KEY: 'local',
+      GOOGLE_GEMINI_BASE_URL: peer.url,
+      GEMINI_TELEMETRY_ENABLED: 'false',
+      GEMINI_CLI_NO_RELAUNCH: 'true',
+    },
     // Its shell ignores a person's settings of git.
     files: {
       '.gemini/settings.json': JSON.stringify({ security: { auth: { selectedType: 'gemini-api-key' } } }),

@@ -12,6 +12,7 @@ import { openStore } from '../../src/jobs/store.js';
 import { journalPath } from '../../src/journal/path.js';
 import { HOUR, isoTime, MINUTE, systemClock } from '../../src/time.js';
 import { afterThisTest } from '../harness/scope.js';
+import { pathWith } from '../harness/searchPath.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation, FAILURE_PARAGRAPH, stepOf } from './conversation.js';
 import { findRun } from './processScan.js';
@@ -134,7 +135,7 @@ describeScenes('a waiting message whose record this version cannot read', () => 
       ]);
       const [event] = torn.events();
       expect(Date.parse(event?.timestamp ?? '')).toBeLessThanOrEqual((await last.start()).at);
-      const doctor = await scene.run(['doctor', '--json']);
+      const doctor = await scene.run(['doctor', '--json'], { PATH: pathWith('git', 'sh') });
       const checks: { name: string; verdict: string; found: string }[] = JSON.parse(doctor.stdout).checks;
       expect(checks.find(({ name }) => name === 'records')).toMatchObject({
         verdict: 'warning',

@@ -7,6 +7,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { temporaryPlace } from './memoryFolder.mjs';
 
 const URL_NAME = 'WATCHKEEPER_TEST_REDIS_URL';
 const TRIES = 5;
@@ -18,6 +19,7 @@ const KEEPER = '"$@" & server=$!; read -r line; kill -KILL "$server"; wait "$ser
 process.env.WATCHKEEPER_TEST_PATIENCE ??= '4';
 
 export default async function globalSetup() {
+  process.env.TMPDIR = temporaryPlace();
   if (process.env[URL_NAME]) return;
   const program = findOnPath(['redis-server', 'valkey-server']);
   if (program === null) return;

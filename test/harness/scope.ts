@@ -3,6 +3,23 @@ type Cleanup = (passed: boolean) => Promise<void> | void;
 
 const SCOPES = Symbol.for('watchkeeper.test.scopes');
 
+/** What a proof outside of jest opens is closed when its part is over, whether it held or not. */
+export async function withScope<Result>(work: () => Promise<Result>): Promise<Result> {
+  const holder = globalThis as { [SCOPES]?: { current: Cleanup[] } };
+  const [before, own] = [holder[SCOPES], { current: [] as Cleanup[] }];
+  holder[SCOPES] = own;
+  let passed = false;
+  try {
+    const result = await work();
+    passed = true;
+    return result;
+  } finally {
+    for (const cleanup of own.current.reverse()) await cleanup(passed);
+    if (before === undefined) delete holder[SCOPES];
+    else holder[SCOPES] = before;
+  }
+}
+
 /**
  * @param cleanup runs after the test and its `afterEach` hooks (after the file, where it is called outside of a test),
  *   the last registered first; told whether the test passed, so that a failure can leave its evidence

@@ -63,7 +63,7 @@ async function stop(bridge: ChildProcess): Promise<void> {
 
 /** Of each command, calls with the exit codes that they may have, while a bridge runs that has answered a message. */
 const CALLS: Readonly<Record<string, readonly (readonly [string, readonly number[]])[]>> = {
-  // It runs.
+  // It runs. Without a call, the help is asked for.
   bridge: [],
   watchdog: [['--once --json', [0]]],
   // What is amiss depends on the host.
@@ -103,7 +103,8 @@ const CALLS: Readonly<Record<string, readonly (readonly [string, readonly number
       const names = [...list.matchAll(/^ {2}([\w-]+)/gm)].map(([, name]) => name);
       expect(names.sort()).toEqual(Object.keys(CALLS).sort());
       for (const [name, calls] of Object.entries(CALLS)) {
-        expect((await scene.run('watchkeeper', [name, '--help'])).out).toMatch(/^usage: watchkeeper /);
+        if (calls.length === 0)
+          expect((await scene.run('watchkeeper', [name, '--help'])).out).toMatch(/^usage: watchkeeper /);
         for (const [words, codes] of calls) {
           const said = await scene.run('watchkeeper', [name, ...words.replace('ID', id).split(' ')]);
           if (!codes.includes(said.code ?? -1)) throw new Error(`${name} ${words}: ${JSON.stringify(said)}`);

@@ -50,7 +50,7 @@ export function isolationOf({ isolation }: Project, trouble: Trouble | null): 'b
   return isolation ?? (trouble === null ? 'bubblewrap' : 'none');
 }
 
-/** @returns what to do if a sandbox is demanded, or could be had, or agents would run as root; null if the bridge runs them */
+/** @returns why the bridge does not run these agents, and what to do: a sandbox is missing, or they would be root; null if it does */
 export function whyRefused(project: Project, { agentUser }: Pick<Settings, 'agentUser'>, trouble: Trouble | null) {
   if (trouble === null || project.isolation === 'none') return null;
   const isOfRoot = process.getuid?.() === 0 && agentUser === null;

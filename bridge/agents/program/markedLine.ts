@@ -30,8 +30,8 @@ export function findMarkingProgram(): MarkingProgram | null {
 export function markedLine(
   line: CommandLine,
   { runId, environment }: { readonly runId: string; readonly environment: Readonly<Record<string, string>> },
-  program: MarkingProgram | null = findMarkingProgram(),
 ): CommandLine {
+  const program = findMarkingProgram();
   if (program === null) return line;
   const lane = environment[LANE_MARK];
   const limits = [`--locks=${limitMarkOf(runId)}:`];

@@ -4,11 +4,11 @@ import { type AgentSession, isDelivered, type OutboxEntry } from '../../../src/j
 import { Newest } from '../../../src/newest.js';
 import { type Backoff, DAY, MINUTE, pauseAfter, SECOND, spokenDuration } from '../../../src/time.js';
 import { waitedMs } from '../../chat/deliveryReport.js';
-import type { ChatFoundation } from '../../chat/foundation.js';
+import type { ChatFoundation, Register } from '../../chat/foundation.js';
 import { asChatError, type ChatError } from '../chatError.js';
 import type { ProgressEdits } from '../progress/progressEdits.js';
 
-/** If this process dies before it has closed them, another one takes over after this time. */
+/** If this process stands before it has closed them, another one takes over after this time; if it dies, at once. */
 export const CLOSED_WITHIN_MS = 10 * SECOND;
 /** After this an abandoned edit can no longer arrive. */
 const LATE_EDITS_MS = 35 * SECOND;
@@ -19,7 +19,7 @@ const MOST_MOVED = 100;
 export const BACKOFF: Backoff = { firstMs: SECOND, longestMs: MINUTE };
 
 export class ClosingLines {
-  readonly #base: ChatFoundation;
+  readonly #base: ChatFoundation & Register;
   readonly #edits: ProgressEdits;
   readonly #ending: AbortSignal;
   readonly #underWay = new Map<string, Promise<void>>();
@@ -29,7 +29,7 @@ export class ClosingLines {
   /** Sessions during which the clock was moved, and by how much. */
   readonly #movedMs = new Newest<string, number>(MOST_MOVED);
 
-  constructor(base: ChatFoundation, edits: ProgressEdits, ending: AbortSignal) {
+  constructor(base: ChatFoundation & Register, edits: ProgressEdits, ending: AbortSignal) {
     this.#base = base;
     this.#edits = edits;
     this.#ending = ending;
@@ -67,8 +67,12 @@ export class ClosingLines {
     const line = closingLine(entry, waited);
     const failure = await this.#edits.close(message, line, this.#ending).then(() => null, asChatError);
     const delayMs = this.#untilNext(entry, failure);
-    if (delayMs !== null) await store.outbox.save(entry, { due_at: clock.now() + delayMs, waits_ms: delayMs });
-    else await store.outbox.save(entry, { progress_message_id: null, closed_message_id: messageId });
+    const free = { claimed_until: null };
+    if (delayMs !== null) await store.outbox.save(entry, { ...free, due_at: clock.now() + delayMs, waits_ms: delayMs });
+    else {
+      this.#base.accepted.ended(entry.session_id);
+      await store.outbox.save(entry, { ...free, progress_message_id: null, closed_message_id: messageId });
+    }
   }
 
   /** @returns milliseconds; null if nothing is left to be done */

@@ -19,12 +19,14 @@
  * last line. A file, the last part of a long text, needs no place: in doubt, refused or a day old, it is left out, and the log
  * says so.
  */
-import { type AgentSession, type DeliveryState, isDelivered, type OutboxEntry } from '../../../src/jobs/model.js';
-import { isDueLater } from '../../../src/jobs/outbox.js';
+import { acceptedAt } from '../../../src/jobs/acceptedAt.js';
+import type { AgentSession, DeliveryState, OutboxEntry } from '../../../src/jobs/model.js';
+import { isLastLineDue } from '../../../src/jobs/outbox.js';
 import type { Service } from '../../../src/service.js';
 import type { Timer } from '../../../src/time.js';
 import { deliveryState, type FirstWord, type WaitingChat } from '../../chat/chatRouter.js';
 import { excerptOf } from '../../chat/excerpt.js';
+import type { Register } from '../../chat/foundation.js';
 import { type FinalText, finalTextOf } from '../../chat/sendLine.js';
 import type { SendMemory } from '../../chat/sendMemory.js';
 import type { TelegramFoundation } from '../api.js';
@@ -57,7 +59,7 @@ export class TelegramDelivery implements WaitingChat, Service {
   #isStopping = false;
 
   /** @param drainMs how long current sends may take once the bridge stops, in milliseconds */
-  constructor(base: TelegramFoundation, progress: ProgressDisplay, memory: SendMemory, drainMs: number) {
+  constructor(base: TelegramFoundation & Register, progress: ProgressDisplay, memory: SendMemory, drainMs: number) {
     this.#base = base;
     this.#progress = progress;
     this.#memory = memory;
@@ -130,7 +132,8 @@ export class TelegramDelivery implements WaitingChat, Service {
       entry = await this.#record.save(entry, { reply_to: null, progress_message_id: null, edit_into: null });
       if (entry === null) return deliveryState(store, sessionId);
     }
-    const text = finalTextOf(entry, messagesIn(parts));
+    const messageAt = session === null ? null : await acceptedAt(store.records, session);
+    const text = finalTextOf(entry, messagesIn(parts), messageAt);
     const known = Math.min(await this.#memory.partsSent(text), parts.length);
     const partsSent = partsDone(parts, known, known > entry.parts_done);
     if (partsSent > entry.parts_done) {
@@ -191,12 +194,12 @@ export class TelegramDelivery implements WaitingChat, Service {
 
   /** The message has arrived, or another process delivers it: perhaps its progress message still needs its last line. */
   async #closeIfDue(sessionId: string): Promise<DeliveryState> {
-    const { store, clock } = this.#base;
+    const { store, clock, here } = this.#base;
     const entry = await store.records.outboxEntry(sessionId);
-    const isDue = entry !== null && entry.progress_message_id !== null && !isDueLater(entry, clock.now());
+    const isDue = entry !== null && isLastLineDue(entry, here, clock.now());
     const session = isDue && !this.#isStopping ? await store.records.session(sessionId) : null;
     const isForeign = session !== null && (await this.#base.numbers.areForeign(session));
-    if (isDue && isForeign && isDelivered(entry.state)) await store.outbox.save(entry, { progress_message_id: null });
+    if (isDue && isForeign) await store.outbox.save(entry, { progress_message_id: null });
     else if (isDue && !this.#isStopping) this.#closing.write(entry, session);
     return deliveryState(store, sessionId);
   }

@@ -1,6 +1,6 @@
 /** The agent processes that worked on a session, and the conversations of their providers. */
 import * as z from 'zod/mini';
-import { CONVERSATION_SOURCES } from '../../words.js';
+import { CONVERSATION_SOURCES, PUBLICATIONS } from '../../words.js';
 import { addTo } from '../bounds.js';
 import { isOpen, openRunOf, openRuns } from '../runs.js';
 import type { Run } from '../worklog.js';
@@ -22,11 +22,12 @@ export const runRules = {
     (log, { process, agent, run_id, published }, { at }) => {
       const { runs, more } = log;
       log.told = null;
+      const publication = PUBLICATIONS.find((each) => each === published) ?? null;
       const known = openRunOf(runs, process);
       if (known !== undefined) {
         // A hook of the program has reported it now.
         if (published === undefined) delete known.published;
-        else if (known.published !== undefined && published === 'left') known.published = published;
+        else if (publication === 'left') known.published = publication;
         return;
       }
       const run: Run = {
@@ -36,7 +37,7 @@ export const runRules = {
         started_at: at,
         ended_at: null,
         reason: null,
-        ...((published === 'live' || published === 'left') && { published }),
+        ...(publication !== null && { published: publication }),
       };
       addTo(runs, run, { more, name: 'runs', isSettled: (known) => !isOpen(known) });
     },

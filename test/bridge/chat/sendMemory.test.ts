@@ -9,12 +9,23 @@ import { SendFile } from '../../../bridge/chat/sendFile.js';
 import { type FinalText, foldedLines } from '../../../bridge/chat/sendLine.js';
 import { SendMemory } from '../../../bridge/chat/sendMemory.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
-import { MINUTE, SECOND } from '../../../src/time.js';
+import { revivalOf } from '../../../src/jobs/newRecords.js';
+import { HOUR, MINUTE, SECOND } from '../../../src/time.js';
 import { eventually } from '../../e2e/eventually.js';
 import { testFolder } from '../../harness/folder.js';
 import { describeWithRedis } from '../../harness/redis.js';
 import { afterThisTest } from '../../harness/scope.js';
-import { activeSession, answered, CHAT, deliveryOf, openScene, type Scene } from '../telegram/scene.js';
+import { must } from '../../monitoring/incident/saga/sagaScene.js';
+import {
+  activeSession,
+  answered,
+  CHAT,
+  deadProcess,
+  deliveryOf,
+  openScene,
+  runIdOf,
+  type Scene,
+} from '../telegram/scene.js';
 
 const ANSWER = 'forty-two';
 const TEXT: FinalText = { sessionId: 'tg_popoto_1_1', kind: 'failure', digest: 'abc', of: 1 };
@@ -161,6 +172,26 @@ describeWithRedis('the memory of sent messages', () => {
     await memory.arrived({ ...TEXT, of: 2 }, 1);
     expect(await memory.lastSent(TEXT.sessionId, scene.clock.now())).toBe('failure');
     expect(await memory.lastSent(TEXT.sessionId, scene.clock.now() + 1)).toBeNull();
+  });
+
+  // rule: a-reported-end-is-the-only-end
+  test('is the end of its message although the clock was set back since it was accepted', async () => {
+    const scene = await openScene();
+    const logsFolder = testFolder();
+    for (const attempt of [1, 2]) {
+      const asked = await activeSession(scene);
+      const second = revivalOf(asked, scene.clock.now() + MINUTE);
+      if (attempt === 2) must(await scene.store.regain.active(second, { ...must(asked.run), run_id: 'again' }, MINUTE));
+      scene.clock.moveWallClock(-HOUR);
+      const session = attempt === 1 ? asked : second;
+      must(
+        await scene.store.transitions.complete(session.session_id, attempt === 1 ? runIdOf(asked) : 'again', ANSWER),
+      );
+      await serviceOn(scene, logsFolder).runOnce();
+      const memory = new SendMemory(scene, logsFolder);
+      expect(await memory.lastSent(session.session_id, asked.created_at)).toBe('answer');
+      expect(await memory.lastSent(session.session_id, asked.created_at + 1)).toBeNull();
+    }
   });
 
   // rule: a-send-is-remembered-on-disk
@@ -336,14 +367,6 @@ async function otherProcess(): Promise<ProcessIdentity> {
     await once(child, 'exit');
   });
   return readProcessIdentity('testhost', child.pid);
-}
-
-async function deadProcess(): Promise<ProcessIdentity> {
-  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
-  const identity = readProcessIdentity('testhost', child.pid);
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  return identity;
 }
 
 function shown(scene: Scene): string[] {

@@ -177,7 +177,7 @@ describe('track', () => {
     const { session_id } = await json(track, ['init', 'second', '--archive-existing']);
     expect(session_id).toMatch(/-second$/);
     expect((await say(work, ['list', '--all'])).out).not.toContain('first');
-    expect((await say(work, ['list', '--archived'])).out).toMatch(/-first +cancelled/);
+    expect((await say(work, ['list', '--archived'])).out).toMatch(/-first +ended, cancelled/);
   });
 
   test('ends a session with open steps only when it is said how, and never silently as completed', async () => {

@@ -13,6 +13,8 @@ import { AnthropicPeer } from '../../peers/anthropic/anthropicPeer.js';
 import { claudeEnvironment } from '../../peers/anthropic/environment.js';
 import { say } from '../../peers/modelBlocks.js';
 import { CODEX } from '../../peers/openai/codexCli.js';
+import type { Said } from '../cli/program.js';
+import { doctorIn } from './inProcess.js';
 
 const ROOT = packageRoot();
 const SCOPE = '@anthropic-ai';
@@ -46,22 +48,30 @@ async function lookAt({ agent, root = ROOT, environment = {}, quick = false }: G
     join(folder, 'watchkeeper.config.json'),
     JSON.stringify({ projects: { yard: { directory, agent, isolation: 'none' } } }),
   );
-  const args = [join(root, 'dist/bridge/cli/main.js'), 'doctor', '--json', ...(quick ? ['--quick'] : [])];
+  const args = ['--json', ...(quick ? ['--quick'] : [])];
   const env = {
     PATH: pathWith('git', 'sh'),
     HOME: folder,
     AGENT_ENV: Object.keys(environment).join(' '),
     ...environment,
   };
-  const { code, said } = await new Promise<{ code: number; said: string }>((resolve) => {
-    execFile(process.execPath, args, { cwd: folder, env }, (error, stdout, stderr) =>
-      resolve({ code: typeof error?.code === 'number' ? error.code : 0, said: stdout + stderr }),
+  // Another package is another program.
+  const { code, out, err } =
+    root === ROOT ? await doctorIn(folder, args, env) : await runIn(folder, [programOf(root), 'doctor', ...args], env);
+  expect(out + err).not.toContain(SECRET);
+  const { checks }: { checks: CheckResult[] } = JSON.parse(out);
+  const { name, ...check } = checks.find((each) => each.name === 'agent of yard') ?? { name: out + err };
+  return { code, name, check, directory };
+}
+
+const programOf = (root: string) => join(root, 'dist/bridge/cli/main.js');
+
+function runIn(cwd: string, words: readonly string[], env: Readonly<Record<string, string>>): Promise<Said> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, words, { cwd, env }, (error, out, err) =>
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err }),
     );
   });
-  expect(said).not.toContain(SECRET);
-  const { checks }: { checks: CheckResult[] } = JSON.parse(said);
-  const { name, ...check } = checks.find((each) => each.name === 'agent of yard') ?? { name: said };
-  return { code, name, check, directory };
 }
 
 /** @returns the root of a copy of this package, whose modules of Claude's are those that are made in the given folder */

@@ -3,17 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { checkAgentOptions } from '../../../bridge/agents/options.js';
-import { command as doctor } from '../../../bridge/cli/doctor.js';
-import { programRunner } from '../../../bridge/command/runProgram.js';
 import type { CheckResult } from '../../../bridge/doctor/checkResult.js';
-import { SURROUNDING_VARIABLES } from '../../../memory/sessions/surroundings.js';
-import { readSettings } from '../../../src/config/readSettings.js';
-import { readProcessIdentity } from '../../../src/host/identity.js';
-import { systemClock } from '../../../src/time.js';
 import type { BridgeScene } from '../../e2e/bridgeScene.js';
 import { RedisServer } from '../../e2e/redisServer.js';
 import { REPOSITORY } from '../../e2e/sceneFiles.js';
@@ -21,8 +13,8 @@ import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../../e2e/testS
 import { testFolder } from '../../harness/folder.js';
 import { afterThisTest } from '../../harness/scope.js';
 import { pathWith } from '../../harness/searchPath.js';
-import { runCommand } from '../cli/inProcess.js';
 import { killLeftovers, newRunId, startMarked } from '../runs/processes.js';
+import { doctorIn } from './inProcess.js';
 
 // covers: bridge/cli/doctor.ts
 // covers: bridge/doctor/examine.ts
@@ -511,14 +503,7 @@ async function diagnose(
 
 /** Without a process of its own: this looks at one fault after the other. */
 async function diagnoseHere(scene: BridgeScene, further: Readonly<Record<string, string>>): Promise<Diagnosis> {
-  const environment = scene.variables(further);
-  const variables = Object.fromEntries(SURROUNDING_VARIABLES.map((name) => [name, environment[name]]));
-  const { code, out, err } = await runCommand(doctor, ['--json'], {
-    readSettings: () =>
-      readSettings({ environment, workingDirectory: scene.folder, checkAgent: checkAgentOptions, onSecret: () => {} }),
-    surroundings: { directory: scene.folder, process: readProcessIdentity(hostname()), variables },
-    runProgram: programRunner(environment, systemClock),
-  });
+  const { code, out, err } = await doctorIn(scene.folder, ['--json'], scene.variables(further));
   return { code, tookMs: undefined, ...JSON.parse(out), said: out + err };
 }
 

@@ -18,6 +18,7 @@ import { compiledProgram } from '../../../src/host/program.js';
 import { isoTime } from '../../../src/time.js';
 import { NO_SPACE, onSmallDisk, testWithMounts } from '../../e2e/smallDisk.js';
 import { openToOthers, testFolder } from '../../harness/folder.js';
+import { pathWith } from '../../harness/searchPath.js';
 import { memoryScene } from '../../memory/scene.js';
 import { expectHarmless, HOSTILE } from '../cli/hostileNames.js';
 import { watchkeeper } from '../cli/program.js';
@@ -227,7 +228,11 @@ describe('session memory', () => {
       REDIS_URL: 'redis://127.0.0.1:1',
       WATCHKEEPER_LOGS: join(folder, 'logs'),
     };
-    const { code, out } = watchkeeper(folder, ['doctor', '--json'], { ...variables, HOME: folder });
+    const { code, out } = watchkeeper(folder, ['doctor', '--json'], {
+      ...variables,
+      HOME: folder,
+      PATH: pathWith('git', 'sh'),
+    });
     expect(code).toBe(3);
     expect(JSON.parse(out).checks).toContainEqual(
       expect.objectContaining({ name: 'memory logs', verdict: 'warning', found: expect.stringContaining(path) }),

@@ -1,4 +1,4 @@
-// covers: bridge/hook/main.ts bridge/hook/program.ts bridge/hook/answers.ts bridge/hook/payload.ts
+// covers: bridge/hook/main.ts bridge/hook/program.ts bridge/hook/answers.ts memory/programs/payload.ts
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -93,6 +93,16 @@ test('the runs of a bridge are left to it', async () => {
   const place = scene();
   expect(await hook(place, payload(place, 'SessionStart'), { WATCHKEEPER_RUN: 'run-1' })).toEqual(silent);
   expect(worklogs(place)).toEqual([]);
+});
+
+test('a window that has inherited the variables of a run that is over is recorded for the person', async () => {
+  const place = scene();
+  const logs = join(place.home, '../logs');
+  mkdirSync(join(logs, 'sessions'), { recursive: true, mode: 0o700 });
+  const inherited = { WATCHKEEPER_RUN: 'run-1', WATCHKEEPER_MEMORY: logs, WATCHKEEPER_SESSION: 's-1' };
+  expect(await hook(place, payload(place, 'SessionStart'), inherited)).toEqual(silent);
+  expect(eventsOf(place)).toEqual(['session_started', 'conversation', 'run_started']);
+  expect(readdirSync(join(logs, 'sessions'))).toEqual([]);
 });
 
 test('a home that cannot be used is said in one line', async () => {

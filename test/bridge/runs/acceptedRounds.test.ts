@@ -33,7 +33,7 @@ function roundsOf(scene: LostScene, known: ReadonlySet<string> = new Set()) {
 }
 
 describeWithRedis('the register of accepted messages, while Redis works', () => {
-  test('is closed for what other processes answered, once the answer is delivered', async () => {
+  test('is closed for what other processes answered, once the answer is delivered and its progress message has its last line', async () => {
     const scene = await openLostScene();
     const { store } = scene;
     const session = await startRun(scene, await scene.accept('1'));
@@ -42,7 +42,11 @@ describeWithRedis('the register of accepted messages, while Redis works', () => 
     await rounds.runOnce();
     expect(await openIds(accepted)).toEqual([session.session_id]);
     const claimed = must(await store.outbox.claim(session.session_id, MINUTE, OWNER));
-    must(await store.outbox.save(claimed.entry, { state: 'sent' }));
+    const sent = must(await store.outbox.save(claimed.entry, { state: 'sent', progress_message_id: '7' }));
+    await rounds.runOnce();
+    // Its progress message still shows work: if Redis loses everything now, nothing else knows of that.
+    expect(await openIds(accepted)).toEqual([session.session_id]);
+    must(await store.outbox.save(sent, { progress_message_id: null }));
     await rounds.runOnce();
     expect(await openIds(accepted)).toEqual([]);
   });

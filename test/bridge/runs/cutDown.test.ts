@@ -6,7 +6,7 @@ import type { AgentSession } from '../../../src/jobs/model.js';
 import { journalPath } from '../../../src/journal/path.js';
 import type { JournalEvent } from '../../../src/journal/schema.js';
 import { JournalWriter } from '../../../src/journal/writer.js';
-import { HOUR } from '../../../src/time.js';
+import { HOUR, isoTime } from '../../../src/time.js';
 import { describeWithRedis } from '../../harness/redis.js';
 import {
   acceptMessage,
@@ -170,6 +170,20 @@ describeWithRedis('a lost run of whose agent nothing was heard', () => {
     // Of an older message with the same number.
     expect(isCutDown(session)).toBe(true);
     append('tg_popoto_-100_1_r1', { event: 'session_start', source: 'startup' });
+    expect(isCutDown(session)).toBe(false);
+  });
+
+  // rule: a-run-cut-down-early-is-put-back
+  test('differs from one whose second attempt has begun on a clock that was set back meanwhile', async () => {
+    const scene = await openSagaScene();
+    const { start, append, isCutDown } = openJournals(scene);
+    const session = await activeSession(scene);
+    start(session);
+    scene.clock.moveWallClock(-HOUR);
+    const begun = { event: 'run_start', run_id: 'SECOND', boot_id: BOOT } as const;
+    append('tg_popoto_-100_1_r1', { ...begun, accepted_at: isoTime(session.created_at - 1) });
+    expect(isCutDown(session)).toBe(true);
+    append('tg_popoto_-100_1_r1', { ...begun, accepted_at: isoTime(session.created_at) });
     expect(isCutDown(session)).toBe(false);
   });
 });

@@ -5,10 +5,10 @@ import { LOST_TEXT } from '../../../monitoring/incident/texts/chatTexts.js';
 import { revivalSessionId } from '../../../src/ids.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { revivalOf } from '../../../src/jobs/newRecords.js';
-import { DAY } from '../../../src/time.js';
+import { DAY, HOUR } from '../../../src/time.js';
 import { describeWithRedis, forgetAll } from '../../harness/redis.js';
 import { must, runIdOf, startRun } from '../../monitoring/incident/saga/sagaScene.js';
-import { answerOnDisk, type LostScene, openLostScene, type Place } from './lostScene.js';
+import { answerOnDisk, beginOnDisk, type LostScene, openLostScene, type Place } from './lostScene.js';
 
 describeWithRedis('open messages that Redis and the last bridge took along', () => {
   // rule: a-lost-redis-and-bridge-cost-no-end
@@ -48,6 +48,37 @@ describeWithRedis('open messages that Redis and the last bridge took along', () 
     expect(await scene.bridge().endHere()).toEqual([revival]);
     expect(await scene.store.records.session(revival)).toMatchObject({ status: 'completed', answer: 'in the end' });
     expect(await scene.bridge().endHere()).toEqual([]);
+  });
+
+  // rule: a-lost-redis-and-bridge-cost-no-end
+  test.each([0, HOUR])(
+    'a second attempt that had begun is the one that ends, also if the clock was set back by %i ms meanwhile',
+    async (backMs) => {
+      const scene = await openLostScene();
+      const [session, other] = [await scene.accept('1'), await scene.accept('2')];
+      scene.clock.moveWallClock(-backMs);
+      beginOnDisk(scene, revivalSessionId(session.session_id), session.created_at);
+      // Of an older message with the same number.
+      scene.clock.moveWallClock(-HOUR);
+      beginOnDisk(scene, revivalSessionId(other.session_id), other.created_at - 1);
+      await forgetAll(scene.store);
+      const revival = revivalSessionId(session.session_id);
+      expect(await scene.bridge().endHere()).toEqual([revival, other.session_id]);
+      expect(await scene.store.records.session(revival)).toMatchObject({ status: 'failed', attempt: 2 });
+      expect(await scene.store.records.session(session.session_id)).toBeNull();
+      expect(await scene.store.records.outboxEntry(revival)).toMatchObject({ kind: 'failure', text: LOST_TEXT });
+      expect(await scene.bridge().endHere()).toEqual([]);
+    },
+  );
+
+  test('an answer of the first attempt is the end, although a second one had begun', async () => {
+    const scene = await openLostScene();
+    const session = await scene.accept('1');
+    await answerOnDisk(scene, session.session_id, 'forty-two');
+    beginOnDisk(scene, revivalSessionId(session.session_id), session.created_at);
+    await forgetAll(scene.store);
+    expect(await scene.bridge().endHere()).toEqual([session.session_id]);
+    expect(await scene.store.records.session(session.session_id)).toMatchObject({ answer: 'forty-two' });
   });
 
   test('an end that the chat is known to have is stored as it was, not replaced', async () => {

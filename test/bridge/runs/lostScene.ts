@@ -6,7 +6,7 @@ import { endOnDisk } from '../../../monitoring/rounds/answeredLocally.js';
 import type { AgentSession, OutboxEntry } from '../../../src/jobs/model.js';
 import { markUnsent } from '../../../src/journal/unsent.js';
 import { JournalWriter } from '../../../src/journal/writer.js';
-import { DAY } from '../../../src/time.js';
+import { DAY, isoTime } from '../../../src/time.js';
 import { afterThisTest } from '../../harness/scope.js';
 import { acceptMessage, HOST, openSagaScene, type SagaScene } from '../../monitoring/incident/saga/sagaScene.js';
 
@@ -81,4 +81,12 @@ export async function answerOnDisk(
   journal.append({ event: 'session_end', reason: 'answered', answer });
   journal.close();
   if (isUnsent) markUnsent(logsFolder, sessionId, BOOT);
+}
+
+/** What a bridge writes before it starts an agent. */
+export function beginOnDisk({ clock, logsFolder }: LostScene, sessionId: string, acceptedAt: number): void {
+  const journal = JournalWriter.open({ logsFolder, sessionId, clock, redact: (text) => text });
+  journal.append({ event: 'run_start', run_id: 'LOST', boot_id: BOOT, accepted_at: isoTime(acceptedAt) });
+  journal.append({ event: 'session_start', source: 'startup' });
+  journal.close();
 }

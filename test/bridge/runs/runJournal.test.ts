@@ -71,7 +71,7 @@ test('is on the disk half a second after a line, by one sync for all lines of th
   const asked = jest.spyOn(JournalWriter.prototype, 'sync');
   afterThisTest(() => asked.mockRestore());
   const journal = new RunJournal(context, 'tg_yard_1_1');
-  journal.begin('RUN');
+  journal.begin('RUN', clock.now());
   journal.append({ event: 'heartbeat', source: 'output' });
   await clock.advance(499);
   expect(asked).not.toHaveBeenCalled();

@@ -11,7 +11,7 @@ import { keepRunLease } from '../../../bridge/runs/runLease.js';
 import { Runner } from '../../../bridge/runs/runner.js';
 import { BridgeWorklogs } from '../../../memory/sessions/bridgeWorklogs.js';
 import { newIncident } from '../../../monitoring/incident/newIncident.js';
-import { endOnDisk } from '../../../monitoring/rounds/answeredLocally.js';
+import { answerInJournal, endOnDisk } from '../../../monitoring/rounds/answeredLocally.js';
 import { findCrash } from '../../../monitoring/verdict/detectors/crash.js';
 import { memorySettings } from '../../../src/config/memorySettings.js';
 import { DEFAULT_ACTIONS } from '../../../src/config/projects.js';
@@ -22,6 +22,7 @@ import { markedPids } from '../../../src/host/processes.js';
 import { readMarkLimits, readStat } from '../../../src/host/procfs.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import { conversationKey, laneOf } from '../../../src/jobs/names.js';
+import { revivalOf } from '../../../src/jobs/newRecords.js';
 import { openStore, type Store } from '../../../src/jobs/store.js';
 import { Wakes } from '../../../src/jobs/wakes.js';
 import { readLastLine } from '../../../src/journal/lastLine.js';
@@ -217,6 +218,19 @@ async function now({ truth }: Scene, { session_id }: AgentSession): Promise<Agen
   return must(await truth.records.session(session_id));
 }
 
+/** @returns the session as a clock that was an hour ahead dated it */
+async function acceptedAnHourAhead({ truth }: Scene, session: AgentSession): Promise<AgentSession> {
+  await truth.redis.hset(truth.keys.session(session.session_id), 'created_at', String(session.created_at + HOUR));
+  return must(await truth.records.session(session.session_id));
+}
+
+/** @returns its second attempt, which waits */
+async function revived({ truth }: Scene, session: AgentSession): Promise<AgentSession | null> {
+  const second = revivalOf(session, systemClock.now());
+  await truth.regain.waiting(second);
+  return truth.records.session(second.session_id);
+}
+
 describeWithRedis('a run', () => {
   test('answers: journaled, stored, nothing left', async () => {
     const scene = await openScene();
@@ -403,6 +417,24 @@ describeWithRedis('a run', () => {
     expect(await now(scene, session)).toMatchObject({ status: 'active', incident_id: expect.any(String) });
     expect(scene.events.seen).not.toContain('started');
   });
+
+  // rule: an-answer-on-the-disk-counts
+  test.each([1, 2])(
+    'that answered in attempt %i is known on the disk although the clock was set back since its message was accepted',
+    async (attempt) => {
+      const scene = await openScene();
+      const { records } = scene.truth;
+      const accepted = await scene.accept('answer me');
+      const ahead = await acceptedAnHourAhead(scene, accepted);
+      const session = attempt === 1 ? ahead : must(await revived(scene, ahead));
+      await scene.runner.execute(session.session_id, noRoom);
+      expect(await now(scene, session)).toMatchObject({ status: 'completed' });
+      // As the store has it again after it has forgotten the run: the answer is older than its message by the clock.
+      expect(await answerInJournal(records, scene.folder, session)).toMatch(/^done: answer me/);
+      const later = { ...session, revival_of: null, created_at: ahead.created_at + 1 };
+      expect(await answerInJournal(records, scene.folder, later)).toBeNull();
+    },
+  );
 
   test('of a session whose journal has an answer starts no agent: the store gets that answer', async () => {
     const scene = await openScene();

@@ -1,5 +1,7 @@
 /** Real parts around the bridge's Telegram side: a Bot API server, a Redis, and a clock that the test moves. */
 
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { AcceptanceClocks } from '../../../bridge/chat/acceptanceClocks.js';
 import { SendMemory } from '../../../bridge/chat/sendMemory.js';
 import { TelegramApi, type TelegramFoundation } from '../../../bridge/telegram/api.js';
@@ -14,7 +16,7 @@ import { pollingWith } from '../../../src/config/polling.js';
 import { DEFAULT_ACTIONS } from '../../../src/config/projects.js';
 import { DEFAULT_THRESHOLDS } from '../../../src/config/rules.js';
 import type { Project, Settings } from '../../../src/config/settings.js';
-import { readProcessIdentity } from '../../../src/host/identity.js';
+import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
 import { telegramSessionId } from '../../../src/ids.js';
 import type { CriticalEvent } from '../../../src/jobs/incidents.js';
 import type { AgentSession, DeathProof, Run } from '../../../src/jobs/model.js';
@@ -124,8 +126,13 @@ export function displayOf(scene: Scene, clocks = clocksOf(scene)): ProgressDispl
   return display;
 }
 
-export function deliveryOf(scene: Scene, progress: ProgressDisplay = displayOf(scene)): TelegramDelivery {
-  return new TelegramDelivery(scene, progress, scene.memory, scene.drainMs);
+/** @param scene `ended` hears of each message of which its chat is owed nothing more once its last line is written */
+export function deliveryOf(
+  scene: Scene & { readonly ended?: (sessionId: string) => void },
+  progress: ProgressDisplay = displayOf(scene),
+): TelegramDelivery {
+  const { ended = () => undefined } = scene;
+  return new TelegramDelivery({ ...scene, accepted: { ended } }, progress, scene.memory, scene.drainMs);
 }
 
 export function project(key: string, directory: string, chats: readonly number[], senders = [String(PERSON)]): Project {
@@ -257,4 +264,13 @@ export async function withProgressMessage(scene: Scene, session: AgentSession): 
 function runOf(session: AgentSession): Run {
   const owner = { host: 'testhost', boot_id: 'boot', pid_namespace: '1', pid: 1, pid_start: '1' };
   return { run_id: runIdOf(session), owner, pid: null, started_at: session.created_at };
+}
+
+/** @returns the identity of a process that has ended */
+export async function deadProcess(): Promise<ProcessIdentity> {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+  const identity = readProcessIdentity('testhost', child.pid);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  return identity;
 }

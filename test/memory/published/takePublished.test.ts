@@ -169,6 +169,33 @@ test('a crash stays one when its program later sweeps away what was left behind'
   expect(await place.crashed()).toEqual([id]);
 });
 
+test('a process that was killed before anything of its work was written is a crash', async () => {
+  const place = new PublishedScene();
+  const { directory } = place.scene;
+  const startedAt = Date.now() - SECOND;
+  const agent = new RunningAgent().as({ folder: place.folder, conversation: 'c-1', directory, startedAt });
+  await agent.publishes().kill();
+  expect(await place.listed()).toMatchObject([{ purpose: '', agent: 'crashed' }]);
+});
+
+test('a process whose turn was over rests, also if its publication is left behind', async () => {
+  const place = new PublishedScene();
+  const agent = place.agent('c-1', MINUTE, true).publishes('a window at rest');
+  await agent.kill();
+  expect(await place.crashed()).toEqual([]);
+  expect(await place.listed()).toMatchObject([{ agent: 'ended' }]);
+});
+
+test('a window with hooks that was killed before anything of its work was written is a crash', async () => {
+  const place = new PublishedScene();
+  const { directory } = place.scene;
+  const agent = new RunningAgent().as({ folder: place.folder, conversation: 'c-1', directory, startedAt: Date.now() });
+  const id = place.hook('c-1', agent.publishes().process);
+  await agent.kill();
+  expect(await place.listed()).toMatchObject([{ agent: 'crashed' }]);
+  expect(await place.crashed()).toEqual([id]);
+});
+
 test('an orderly end that nobody saw begin leaves nothing', async () => {
   const place = new PublishedScene();
   await place.agent('c-1').publishes().ends();
@@ -240,8 +267,8 @@ test.each<[string, Fields, string?]>([
   ['of another host', { pidDomain: `linux:${'1'.repeat(32)}:pid:[4026531836]` }],
   ['of another container', { pidDomain: 'linux:00000000000000000000000000000000:pid:[1]' }],
   ['of a program that runs agents', { entrypoint: 'sdk-ts' }],
-  ['of an agent that was never asked anything', { sessionId: 'c-2' }],
-  ['of another conversation in a path', { sessionId: '../../work/c-1' }],
+  ['of an agent that was never asked anything', { sessionId: 'c-2', status: 'idle' }],
+  ['of another conversation in a path', { sessionId: '../../work/c-1', status: 'idle' }],
 ])('what is published %s begins no session', async (_, more) => {
   const place = new PublishedScene();
   const agent = place.agent('c-1').publishes('a window at work', more);

@@ -1,3 +1,4 @@
+// covers: src/agents/programs.ts
 /** Which program is an agent's is said by its name, and by nothing else in its command line. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -1,8 +1,10 @@
 /** What stands in the progress message of a session that has ended. */
 import { expect, test } from '@jest/globals';
+import { ChatRouter } from '../../../../bridge/chat/chatRouter.js';
 import { DeliveryService } from '../../../../bridge/chat/deliveryService.js';
 import type { TelegramDelivery } from '../../../../bridge/telegram/delivery/delivery.js';
 import { ProgressEdits } from '../../../../bridge/telegram/progress/progressEdits.js';
+import { BridgeWorklogs } from '../../../../memory/sessions/bridgeWorklogs.js';
 import type { AgentSession } from '../../../../src/jobs/model.js';
 import { DAY, MINUTE, SECOND } from '../../../../src/time.js';
 import { describeWithRedis } from '../../../harness/redis.js';
@@ -11,6 +13,7 @@ import {
   activeSession,
   answered,
   CHAT,
+  deadProcess,
   deliveryOf,
   displayOf,
   openScene,
@@ -54,6 +57,52 @@ describeWithRedis('the last line of a progress message', () => {
     died.stopSoon();
     await scene.clock.advance(scene.drainMs);
     await died.stop();
+  });
+
+  // rule: a-lost-redis-and-bridge-cost-no-end
+  test('keeps its message open in the register beside the logs until it is written', async () => {
+    const scene = await openScene();
+    const [shown, quiet] = [await activeSession(scene), await activeSession(scene, { directory: '/srv/other' })];
+    await answered(scene, await withProgressMessage(scene, shown), ANSWER);
+    await answered(scene, quiet, ANSWER);
+    const fault = scene.peer.inject({ kind: 'reset', method: 'editMessageText' });
+    const ended: string[] = [];
+    const delivery = deliveryOf({ ...scene, ended: (id) => void ended.push(id) });
+    const base = {
+      ...scene,
+      accepted: { ended: (id: string) => void ended.push(id) },
+      worklogs: new BridgeWorklogs(scene.logsFolder, scene),
+    };
+    const router = new ChatRouter(base, scene.logsFolder, delivery, delivery);
+    expect(await router.deliver(shown.session_id)).toBe('sent');
+    expect(await router.deliver(quiet.session_id)).toBe('sent');
+    await scene.peer.waitFor(() => fault.used === 1);
+    expect(ended).toEqual([quiet.session_id]);
+    await untilClosed(scene, serviceOf(scene, delivery), shown);
+    expect(ended).toEqual([quiet.session_id, shown.session_id]);
+  });
+
+  // rule: the-progress-message-gets-its-last-line
+  test('is written by the next bridge at once if the first one is dead, unless an edit has failed and waits for its next try', async () => {
+    const scene = await openScene();
+    const here = await deadProcess();
+    for (const fault of [{ kind: 'hang' }, { kind: 'reset' }] as const) {
+      const session = await answered(scene, await withProgressMessage(scene, await activeSession(scene)), ANSWER);
+      const used = scene.peer.inject({ ...fault, method: 'editMessageText' });
+      const died = deliveryOf({ ...scene, here });
+      expect(await died.deliver(session.session_id)).toBe('sent');
+      await scene.peer.waitFor(() => used.used === 1);
+      if (fault.kind !== 'hang') await died.stop();
+      const next = deliveryOf({ ...scene, edits: new ProgressEdits(scene) });
+      await serviceOf(scene, next).runOnce();
+      await next.stop();
+      expect(shown(scene).slice(-2)).toEqual([fault.kind === 'hang' ? 'Done in 1 second.' : 'Working …', ANSWER]);
+      if (fault.kind === 'hang') {
+        died.stopSoon();
+        await scene.clock.advance(scene.drainMs);
+        await died.stop();
+      }
+    }
   });
 
   test('says that the answer could not be delivered', async () => {

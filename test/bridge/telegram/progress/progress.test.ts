@@ -4,7 +4,7 @@ import type { ProgressDisplay } from '../../../../bridge/telegram/progress/progr
 import { ProgressEdits } from '../../../../bridge/telegram/progress/progressEdits.js';
 import type { AgentSession } from '../../../../src/jobs/model.js';
 import { HOUR, isoTime, SECOND } from '../../../../src/time.js';
-import { describeWithRedis } from '../../../harness/redis.js';
+import { describeWithRedis, forgetAll } from '../../../harness/redis.js';
 import { revived } from '../revived.js';
 import {
   activeSession,
@@ -15,6 +15,7 @@ import {
   deliveryOf,
   displayOf,
   openScene,
+  runIdOf,
   type Scene,
   waitingSession,
 } from '../scene.js';
@@ -67,6 +68,35 @@ describeWithRedis('a progress message that a restored store has forgotten', () =
     expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual([
       expect.stringMatching(/^Done in /),
       'forty-two',
+    ]);
+  });
+});
+
+describeWithRedis('a progress message that a store has forgotten together with everything', () => {
+  // rule: the-progress-message-gets-its-last-line
+  test('gets its last line when its message is ended again, and no second final message comes', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = await shownAtWork(scene, session);
+    await display.end(session.session_id);
+    const end = { kind: 'failure', text: 'Sorry.', mayBeInChat: false } as const;
+    const { store, memory } = scene;
+    await store.transitions.endForgotten(session.session_id, runIdOf(session), end);
+    scene.peer.inject({ kind: 'reset', method: 'editMessageText' });
+    const died = deliveryOf(scene, display);
+    expect(await died.deliver(session.session_id)).toBe('sent');
+    await died.stop();
+    expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual(['Thinking · 3 s', 'Sorry.']);
+    await forgetAll(store);
+    expect(await memory.lastSent(session.session_id, session.created_at)).toBe('failure');
+    // What `bridge/runs/lostMessages.ts` does with a message that is open in the register.
+    expect(await store.regain.ended(session, { ...end, text: 'Sorry, in other words.' })).toBe(true);
+    const next = deliveryOf(scene, displayOf(scene));
+    expect(await next.deliver(session.session_id)).toBe('sent');
+    await next.stop();
+    expect(scene.peer.botMessages(CHAT).map(({ text }) => text)).toEqual([
+      expect.stringMatching(/^Ended without an answer/),
+      'Sorry.',
     ]);
   });
 });

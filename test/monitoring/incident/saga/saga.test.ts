@@ -20,7 +20,7 @@ import type { AgentSession } from '../../../../src/jobs/model.js';
 import type { Chat } from '../../../../src/jobs/ports.js';
 import { markUnsent } from '../../../../src/journal/unsent.js';
 import { JournalWriter } from '../../../../src/journal/writer.js';
-import { HOUR, MINUTE } from '../../../../src/time.js';
+import { HOUR, isoTime, MINUTE } from '../../../../src/time.js';
 import { describeWithRedis } from '../../../harness/redis.js';
 import { afterThisTest } from '../../../harness/scope.js';
 import { Mortal } from './mortal.js';
@@ -412,18 +412,23 @@ describeWithRedis('an answer that the store forgot but the journal of its run ha
     expect(await onDisk(revival)).toEqual({ kind: 'answer', text: 'forty-two', mayBeInChat: false });
   });
 
+  // rule: a-reported-end-is-the-only-end
   test.each([
-    ['answer', 'completed', 'answered'],
-    ['failure', 'failed', 'told'],
-    ['cancelled', 'cancelled', 'cancelled_by_person'],
+    ['answer', 'completed', 'answered', ['detected', 'reported', 'closed']],
+    ['failure', 'failed', 'told', ['detected', 'reported', 'told', 'closed']],
+    ['cancelled', 'cancelled', 'cancelled_by_person', ['detected', 'reported', 'closed']],
   ] as const)(
-    'that was sent to the chat (%s) is the end of its message: nothing is run again',
-    async (kind, status, outcome) => {
+    'that was sent to the chat (%s) is the end of its message: nothing is run again, and its incident says so in full',
+    async (kind, status, outcome, steps) => {
       const scene = await openSagaScene();
       const session = await activeSession(scene);
       const endInChat: DiskContext['endInChat'] = async (id, since) =>
         id === session.session_id && since === session.created_at ? kind : null;
-      const saga = scene.saga({ endOnDisk: (asked) => endOnDisk(diskOf(scene, scene.folder, endInChat), asked) });
+      const saga = scene.saga({
+        endOnDisk: (asked) => endOnDisk(diskOf(scene, scene.folder, endInChat), asked),
+        // The memory of sends has the message.
+        chat: { deliver: async () => 'sent', showProgress: async () => undefined },
+      });
       const incident = await openIncident(scene, session, { findings: [findingOf('orphan', 'run_lost')] });
       await settle(saga, incident.incident_id);
       await releaseRun(scene, session);
@@ -432,6 +437,9 @@ describeWithRedis('an answer that the store forgot but the journal of its run ha
       expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome });
       expect(await scene.store.records.outboxEntry(session.session_id)).toMatchObject({ kind, state: 'queued' });
       expect(await scene.store.records.claimOf(session)).toBeNull();
+      expect(stepsOf(eventLines(scene))).toEqual(steps);
+      if (kind === 'failure')
+        expect(actionsOf(eventLines(scene)).slice(2)).toEqual(Array(2).fill('failure_message_sent'));
     },
   );
 
@@ -449,6 +457,28 @@ describeWithRedis('an answer that the store forgot but the journal of its run ha
       markUnsent(logsFolder, session.session_id, madeIn);
       expect(await endOnDisk(diskOf(scene, logsFolder), session)).toMatchObject({ kind: 'answer', mayBeInChat });
     }
+  });
+
+  // rule: an-answer-on-the-disk-counts
+  test('is the end of a lost run although the clock was set back since its message was accepted', async () => {
+    const scene = await openSagaScene();
+    const session = await activeSession(scene);
+    scene.clock.moveWallClock(-HOUR);
+    const { logsFolder, journal } = journalOf(scene, session);
+    const accepted_at = isoTime(session.created_at);
+    journal.append({ event: 'run_start', run_id: runIdOf(session), boot_id: BOOT, accepted_at });
+    journal.append({ event: 'session_end', reason: 'answered', answer: 'forty-two' });
+    const saga = scene.saga({ endOnDisk: (asked) => endOnDisk(diskOf(scene, logsFolder), asked) });
+    const incident = await openIncident(scene, session, { findings: [findingOf('orphan', 'run_lost')] });
+    await settle(saga, incident.incident_id);
+    await releaseRun(scene, session);
+    await settle(saga, incident.incident_id);
+    expect(await sessionNow(scene, session)).toMatchObject({
+      status: 'completed',
+      answer: 'forty-two',
+      revived_by: null,
+    });
+    expect(await incidentNow(scene, incident)).toMatchObject({ step: 'closed', outcome: 'answered' });
   });
 
   // rule: an-answer-on-the-disk-counts

@@ -1,0 +1,56 @@
+/**
+ * Whether a process belongs to a run of a bridge, which sees its own agents itself. The variables that say so are inherited: a service
+ * or a terminal's server that an agent has started hands them to everything that a person later starts there. So the run must live, and
+ * be above the process.
+ */
+import { WatchkeeperError } from '../../src/errors.js';
+import { isProcessAlive, isSameProcess, type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
+import { RUN_MARK, systemProcessTable } from '../../src/host/processes.js';
+import { worklogKind } from '../fold/rules/kind.js';
+import { openRuns } from '../fold/runs.js';
+import type { Run } from '../fold/worklog.js';
+import { Places, worklogIn } from '../home/places.js';
+import { Log } from '../logs/log.js';
+
+const MOST_ANCESTORS = 64;
+
+export type ReadVariable = (name: typeof RUN_MARK | 'WATCHKEEPER_MEMORY' | 'WATCHKEEPER_SESSION') => string | null;
+
+/**
+ * @param variable of the process
+ * @param here the identity of a process of this host
+ * @returns true also if it cannot be seen from here whether the run lives
+ */
+export function isInBridgeRun(variable: ReadVariable, pid: number, here: ProcessIdentity): boolean {
+  const runId = variable(RUN_MARK);
+  if (runId === null || runId === '') return false;
+  const [memory, session] = [variable('WATCHKEEPER_MEMORY'), variable('WATCHKEEPER_SESSION')];
+  const runs = memory && session ? runsIn(memory, session) : null;
+  if (runs === 'gone') return false;
+  // It is written a moment after its process has started.
+  if (runs === null || runs.every(({ run_id }) => run_id !== runId)) return true;
+  const going = openRuns(runs).filter(
+    ({ run_id, process }) => run_id === runId && isProcessAlive(process, here) !== false,
+  );
+  return going.some(({ process }) => isProcessAlive(process, here) === null || isAbove(process, pid, here));
+}
+
+/** @returns null if they cannot be read; `gone` if the session's record was removed, long after its end */
+function runsIn(memory: string, session: string): readonly Run[] | 'gone' | null {
+  try {
+    const folder = new Places(memory).findSession(session);
+    return folder === null ? 'gone' : (Log.read(worklogIn(folder), worklogKind)?.state.runs ?? null);
+  } catch (error) {
+    if (!(error instanceof WatchkeeperError)) throw error;
+    return null;
+  }
+}
+
+function isAbove(process: ProcessIdentity, pid: number, here: ProcessIdentity): boolean {
+  const table = systemProcessTable();
+  for (let at = pid, count = 0; at > 1 && count < MOST_ANCESTORS; count += 1) {
+    if (at === process.pid && isSameProcess(readProcessIdentity(here.host, at), process)) return true;
+    at = table.find(at)?.parent ?? 0;
+  }
+  return false;
+}

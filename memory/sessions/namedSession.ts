@@ -1,0 +1,46 @@
+/** Finds the session that a person has named: by its id, its name, or the beginning or the end of its id. */
+import { didYouMean } from '../../src/config/didYouMean.js';
+import { UnreachableError, UsageError } from '../../src/errors.js';
+import type { Memory } from './memory.js';
+
+/** A shorter part of an id is too likely to be a mistake. */
+const SHORTEST_PART = 4;
+const MOST_NAMED = 10;
+/** The second session of a day and a purpose has the id of the first one, and this. */
+const NUMBER = /^-\d+$/;
+
+/** @returns null if no session has that id, name or part of an id @throws UsageError if several have it */
+export function idOfNamed(memory: Pick<Memory, 'places' | 'sessions' | 'look'>, named: string): string | null {
+  const { places, sessions } = memory;
+  if (places.findSession(named) !== null) return named;
+  const ids = sessions.ids();
+  const namesakes = ids.filter((id) => memory.look(id)?.log.state.facts?.name === named);
+  if (namesakes.length > 1)
+    throw new UsageError(`${namesakes.length} sessions are named ${JSON.stringify(named)}: ${listed(namesakes)}`);
+  return namesakes[0] ?? idOfPart(ids, named) ?? idOfPart(sessions.archivedIds(), named);
+}
+
+/** @returns the error for a name that no session has, with the id that was probably meant */
+export function missing({ sessions, leftOut }: Pick<Memory, 'sessions' | 'leftOut'>, named: string): Error {
+  const words = `there is no session ${JSON.stringify(named)}`;
+  if (leftOut.length > 0) return new UnreachableError(`${words} among those that can be read`);
+  return new UsageError(`${words}${didYouMean(named, [...sessions.ids(), ...sessions.archivedIds()])}`);
+}
+
+function idOfPart(ids: readonly string[], part: string): string | null {
+  if (part.length < SHORTEST_PART) return null;
+  const found = ids.filter((id) => isPartOf(id.toLowerCase(), part.toLowerCase()));
+  if (found.length > 1)
+    throw new UsageError(`${JSON.stringify(part)} may be one of ${found.length} sessions: ${listed(found)}`);
+  return found[0] ?? null;
+}
+
+/** The whole id of a session that was removed must not name the next one of its day and purpose. */
+function isPartOf(id: string, part: string): boolean {
+  return id.endsWith(part) || (id.startsWith(part) && !NUMBER.test(id.slice(part.length)));
+}
+
+function listed(ids: readonly string[]): string {
+  const rest = ids.length - MOST_NAMED;
+  return `${ids.slice(0, MOST_NAMED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}

@@ -1,0 +1,151 @@
+// covers: memory/verbs/meantHere.ts memory/sessions/namedSession.ts memory/verbs/candidates.ts
+/** Commands of a person in a second shell: no agent and no variable of it leads to a session. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { afterAll, expect, test } from '@jest/globals';
+import { command as track } from '../../../../bridge/cli/track/track.js';
+import { command as work } from '../../../../bridge/cli/work/work.js';
+import { endRun } from '../../../../memory/programs/runEnd.js';
+import { readProcessIdentity } from '../../../../src/host/identity.js';
+import { SCENES, SessionScene } from '../../../contracts/sessionScenes.js';
+import { asks, calls, START, says } from '../../../src/transcripts/told.js';
+import { runCommand } from '../inProcess.js';
+import { WorkScene } from '../work/scene.js';
+
+const HERE = readProcessIdentity('host');
+const GONE = { ...HERE, pid: 99_999_999, pid_start: '1' };
+const now = () => (Date.now() - START) / 1_000;
+const working = () => [asks(now() - 60, 'Paint the door'), calls(now() - 5, 't1', 'Bash')];
+const answered = () => [asks(now() - 60, 'Is it dry?'), says(now() - 50, 'Yes.', 'end_turn')];
+
+let other: ChildProcess | null = null;
+afterAll(() => {
+  other?.kill('SIGKILL');
+});
+function anotherAgent() {
+  other ??= spawn('sleep', ['600'], { stdio: 'ignore' });
+  return readProcessIdentity('host', other.pid);
+}
+
+const ask = async (scene: SessionScene, ...args: readonly string[]) =>
+  runCommand(track, args, { surroundings: scene.surroundings }).catch((error: Error) => ({
+    code: 2,
+    out: '',
+    err: error.message,
+  }));
+
+test.each([
+  ['at work', 'an agent'],
+  ['waiting for a person', 'an agent'],
+  ['crashed', 'crashed'],
+  ['cut off', 'cut off'],
+])('the only session here is taken, and named: %s', async (name, why) => {
+  const scene = new SessionScene();
+  await SCENES[name]?.(scene);
+  for (const word of ['status', 'resume']) {
+    const { code, out, err } = await ask(scene, word);
+    expect([code, out]).toEqual([0, expect.stringContaining(scene.id)]);
+    expect(err).toMatch(new RegExp(`^session ${scene.id}: the only one here .*${why}`));
+  }
+  const value = JSON.parse((await ask(scene, 'status', '--json')).out);
+  expect(value.session_id).toBe(scene.id);
+});
+
+test('one at work is meant before one that crashed and one that rests; of two at work, none is', async () => {
+  const scene = new SessionScene();
+  scene.begins(GONE, working(), undefined, 'crashed');
+  const crashed = scene.id;
+  scene.begins(HERE, answered(), undefined, 'rests');
+  scene.in((memory, session) => endRun(memory, session, HERE, 'prompt_input_exit'));
+  expect((await ask(scene, 'status')).out).toContain(crashed);
+  scene.begins(HERE, working(), undefined, 'first');
+  const first = scene.id;
+  expect((await ask(scene, 'resume')).out).toContain(first);
+  scene.begins(anotherAgent(), working(), undefined, 'second');
+  const { code, out, err } = await ask(scene, 'status');
+  expect([code, out]).toEqual([2, '']);
+  expect(err.split('\n').slice(1)).toEqual([expect.stringContaining(scene.id), expect.stringContaining(first)]);
+  // What writes is never guessed.
+  expect((await ask(scene, 'log', 'x')).code).toBe(2);
+});
+
+test('a word that writes wants to be told, also if one session alone is at work', async () => {
+  const scene = new SessionScene();
+  scene.begins(HERE, working());
+  expect((await ask(scene, 'note', 'x')).code).toBe(2);
+});
+
+test('after the end, status says what came of the last session, and what else is unfinished', async () => {
+  const scene = new WorkScene();
+  const first = await scene.begin('Fix the login');
+  await scene.say('track', ['step', '1', '--start']);
+  await scene.say('track', ['done', '--complete', '--summary', 'The login works']);
+  const status = () => scene.say('track', ['status']);
+  expect(await status()).toMatchObject({
+    code: 0,
+    err: `session ${first}: the last one here\n`,
+    out: expect.stringMatching(/^\S+: Fix the login\nsummary: The login works\nended, completed;/),
+  });
+  const second = (await scene.json('track', ['init', 'Paint', '--concurrent', '--step', 'a'])).session_id;
+  // It was active last, and is no last session.
+  expect((await status()).code).toBe(2);
+  await scene.begin('Third');
+  await scene.say('track', ['done', '--complete']);
+  const { code, out, err } = await status();
+  expect([code, out]).toEqual([0, expect.stringMatching(/^\S+: Third\n/)]);
+  expect(err).toMatch(/\n1 other session here is unfinished: watchkeeper work list --here\n$/);
+  await scene.say('work', ['end', second, '--as', 'cancelled']);
+  expect(await status()).toMatchObject({ code: 0, err: `session ${second}: the last one here\n` });
+});
+
+test('a window that was closed after its answer is the last session here', async () => {
+  const scene = new SessionScene();
+  await SCENES.resting?.(scene);
+  expect(await ask(scene, 'status')).toMatchObject({ code: 0, err: `session ${scene.id}: the last one here\n` });
+});
+
+test('an id is known by its beginning, its end and its name; a mistake is answered with the one that was meant', async () => {
+  const scene = new WorkScene();
+  const login = await scene.begin('Fix the login');
+  const door = (await scene.json('track', ['init', 'Paint the door', '--concurrent', '--name', 'green'])).session_id;
+  const shown = async (name: string) => {
+    const { code, out, err } = await scene.say('work', ['show', name]);
+    return code === 0 ? out.split(':')[0] : err;
+  };
+  expect(await shown('green')).toBe(door);
+  expect(await shown('the-login')).toBe(login);
+  expect(await shown('LOGIN')).toBe(login);
+  expect(await shown(door.slice(0, 14))).toBe(door);
+  expect(await shown(login.slice(0, 10))).toMatch(/^"\d{4}-\d\d-\d\d" may be one of 2 sessions: /);
+  // Too short to be meant.
+  expect(await shown('gin')).toBe('there is no session "gin"');
+  expect(await shown(login.replace('login', 'lgoin'))).toBe(
+    `there is no session "${login.replace('login', 'lgoin')}"; did you mean "${login}"?`,
+  );
+  await scene.say('work', ['archive', door]);
+  expect(await shown('the-door')).toBe(door);
+});
+
+test('a session of a terminal is known by the tail of its id', async () => {
+  const scene = new SessionScene();
+  await SCENES.crashed?.(scene);
+  const { out } = await runCommand(work, ['show', scene.id.slice(-6).toLowerCase()], {
+    surroundings: scene.surroundings,
+  });
+  expect(out).toContain(scene.id);
+});
+
+test('only a whole id is removed for good, and it never names the next session of its day and purpose', async () => {
+  const scene = new WorkScene();
+  const first = await scene.begin('Same');
+  await scene.say('track', ['done', '--complete']);
+  const second = await scene.begin('Same');
+  await scene.say('track', ['done', '--complete']);
+  expect(second).toBe(`${first}-2`);
+  expect(await scene.say('work', ['purge', 'same-2', '--yes'])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining(`watchkeeper work purge ${second} --yes`),
+  });
+  expect((await scene.say('work', ['purge', first, '--yes'])).code).toBe(0);
+  expect(await scene.say('work', ['purge', first, '--yes'])).toMatchObject({ code: 2 });
+  expect((await scene.say('work', ['show', second])).code).toBe(0);
+});
