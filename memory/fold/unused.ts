@@ -13,7 +13,7 @@ export function isImplicit({ facts, lifecycle }: Worklog): boolean {
 
 /**
  * Without a transcript a program that has ended by itself was never asked anything.
- * @param log of a session of which nothing can be seen
+ * @param log of a session that left no transcript
  * @returns whether something may have been asked: its transcripts were removed because of their age, its program kept none, or was
  *   killed
  */
@@ -24,7 +24,7 @@ export function mayHaveBeenAsked({ kept, conversations, runs, waits }: Worklog):
 
 /**
  * @param seen of its share of the conversation. Null if nothing was
- * @param isUnseen there is nothing in which something could have been seen
+ * @param isUnseen neither transcript nor journal exists
  * @returns whether it began by itself, and nothing was asked or declared in it
  */
 export function isUnused(

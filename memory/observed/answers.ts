@@ -14,7 +14,7 @@ const ASKING: readonly (readonly [RegExp, readonly number[]])[] = [
   ],
   [/^(?:npx )?(?:watchkeeper|session-tracker)\b/, [1, 2]],
 ];
-/** They change nothing of which a chain of commands could fail. */
+/** A chain of commands seldom fails at these. */
 const PRELUDES = /^(?:cd|pushd|popd|export|set|source|\.|echo|true|:|sleep)(?:\s|$)|^\w+=\S*$/;
 const WRAPPERS = /^(?:(?:sudo|time|env|nice|command)\s+|\w+=\S*\s+|(?:[\w.-]*\/)+(?=\S))/;
 const EXIT_CODE = /^(?:Error: )?(?:Exit code|Process exited with code|exit code) (\d{1,3})\b/i;
