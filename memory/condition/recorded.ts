@@ -14,7 +14,7 @@ import { damageOf } from './damage.js';
 /**
  * @param fold null if nothing was observed; undefined if it was not looked at
  * @param counts of its worklog
- * @param isUnseen there is nothing in which something could have been observed
+ * @param isUnseen neither transcript nor journal exists
  */
 export function recordedOf(
   log: Worklog,

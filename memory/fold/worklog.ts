@@ -90,7 +90,7 @@ export interface Conversation {
   readonly id: string;
   readonly source: ConversationSource;
   readonly transcript: string | null;
-  /** Its program was told to keep no transcript. */
+  /** Its program keeps no transcript. */
   readonly unrecorded?: boolean;
   readonly cwd: string | null;
   readonly workspace: string | null;

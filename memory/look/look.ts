@@ -40,7 +40,7 @@ export interface Look {
   readonly state: CombinedState;
   /** Null if nothing was observed. */
   readonly fold: Observed | null;
-  /** There is nothing in which something could have been observed. */
+  /** Neither a transcript nor a journal exists. */
   readonly isUnseen: boolean;
   /** The last activity or acknowledgement, UTC epoch milliseconds. */
   readonly last: number | null;

@@ -22,7 +22,7 @@ export interface Observation {
   readonly observed: 'transcript' | 'journal' | 'none';
   /** Null if nothing was observed. */
   readonly fold: Observed | null;
-  /** There is nothing in which something could have been observed. */
+  /** Neither a transcript nor a journal exists. */
   readonly isUnseen: boolean;
 }
 

@@ -21,7 +21,7 @@ export interface Launch extends BoundConversation {
   readonly source: ConversationSource;
   /** Null if it is where the program keeps its transcripts. */
   readonly transcript: string | null;
-  /** The program was told to keep none. */
+  /** The program keeps none. */
   readonly unrecorded?: boolean;
   /** The process of the program. Null if it is unknown. */
   readonly agent: ProcessIdentity | null;

@@ -28,7 +28,7 @@ export interface Adopted {
   readonly source: ConversationSource;
   /** Null if it is where the program keeps its transcripts. */
   readonly transcript: string | null;
-  /** The program was told to keep none. */
+  /** The program keeps none. */
   readonly unrecorded?: boolean;
   /** If the program published that it works, and no hook of it reported that. */
   readonly published?: Publication | undefined;

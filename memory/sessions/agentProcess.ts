@@ -65,7 +65,7 @@ export function hasScreen({ variables }: Surroundings, agent: ProcessIdentity | 
 
 /**
  * @param agent the program. Null if it is unknown
- * @returns whether it may have been told to keep no transcript
+ * @returns whether it may keep no transcript
  */
 export function isUnrecorded(agent: ProcessIdentity | null): boolean {
   if (agent === null) return false;

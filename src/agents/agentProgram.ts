@@ -19,7 +19,7 @@ export interface AgentProgram {
   /**
    * @param words of its process
    * @param variable reads one with which it was started
-   * @returns whether it may have been told to keep no transcript
+   * @returns whether it may keep no transcript
    */
   isUnrecorded(words: readonly string[], variable: (name: string) => string | null): boolean;
   /** @param words of its process. @returns whether it was started without a screen on which a hook's message is seen */

@@ -86,7 +86,8 @@ export class DraftReader {
   }
 
   take(): void {
-    this.#place = this.nextPlace;
+    const draft = this.#ready[this.#taken];
+    if (draft !== undefined && this.#repetitions !== null) this.#place = placeAfter(this.#place, draft);
     this.#taken += 1;
     if (this.#taken < this.#ready.length) return;
     // A follower of a transcript keeps this reader for long.
@@ -150,6 +151,8 @@ export class DraftReader {
 
 /** @returns the one whose next draft is the earliest, the first of several; null if no reader has one */
 export function earliestOf(readers: readonly DraftReader[]): DraftReader | null {
+  const [only] = readers;
+  if (readers.length === 1 && only !== undefined) return only.peek() === null ? null : only;
   let first: DraftReader | null = null;
   let place = Number.POSITIVE_INFINITY;
   for (const reader of readers) {

@@ -5,8 +5,8 @@
 import type { JournalEvent } from '../../journal/schema.js';
 import type { RecordPlace } from '../draft/draft.js';
 
-/** Records whose places are remembered: a person seldom goes back farther. */
-const MOST_RECORDS = 4_096;
+/** At least so many records are remembered, at most twice as many: a person seldom goes back farther. */
+const REMEMBERED_RECORDS = 1_024;
 const MOST_PROMPTS = 64;
 
 type Prompt = Extract<JournalEvent, { event: 'user_prompt' }>;
@@ -31,7 +31,8 @@ export interface Rewind {
 }
 
 export class Branches {
-  readonly #seen = new Map<string, Seen>();
+  #seen = new Map<string, Seen>();
+  #seenBefore = new Map<string, Seen>();
   #prompts: Begun[] = [];
   #order = 0;
   #answers = 0;
@@ -42,7 +43,7 @@ export class Branches {
    * @returns what was taken back before it; null if it continues the conversation where that was
    */
   rewindBefore({ parentUuid }: RecordPlace): Rewind | null {
-    const from = parentUuid === null ? undefined : this.#seen.get(parentUuid);
+    const from = parentUuid === null ? undefined : (this.#seen.get(parentUuid) ?? this.#seenBefore.get(parentUuid));
     if (from === undefined || from.answers === this.#answers) return null;
     const kept = this.#prompts.findLastIndex(({ order }) => order <= from.order);
     const last = this.#prompts[kept];
@@ -61,8 +62,10 @@ export class Branches {
     }
     this.#order += 1;
     this.#seen.set(uuid, { order: this.#order, answers: this.#answers });
-    const [oldest] = this.#seen.keys();
-    if (this.#seen.size > MOST_RECORDS && oldest !== undefined) this.#seen.delete(oldest);
+    // Dropping the oldest one each time would take as long as all the rest.
+    if (this.#seen.size < REMEMBERED_RECORDS) return;
+    this.#seenBefore = this.#seen;
+    this.#seen = new Map();
   }
 
   /** A turn begins with the prompt, which was seen last. */

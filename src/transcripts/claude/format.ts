@@ -43,7 +43,8 @@ function placed(drafts: Draft[], record: JournalRecord): Draft[] {
   const uuid = textAt(record, 'uuid');
   if (first === undefined || uuid === null || record.isSidechain === true) return drafts;
   const message = record.type === 'assistant' ? (textAt(fieldsAt(record, 'message'), 'id') ?? uuid) : null;
-  drafts[0] = { ...first, place: { uuid, parentUuid: textAt(record, 'parentUuid'), message } };
+  // A copy of each draft would take longer than all of this.
+  first.place = { uuid, parentUuid: textAt(record, 'parentUuid'), message };
   return drafts;
 }
 

@@ -48,7 +48,8 @@ export class ClaudeWeaver implements Weaver {
     const named = this.#sides.agentOf(draft.event.agent_id ?? null, hints);
     const agent = named === this.#mainAgent ? MAIN : (named ?? MAIN);
     const rewound = this.#branches === null || agent !== MAIN ? NOTHING : this.#rewound(draft, this.#branches);
-    const before = [...rewound, ...this.#outsideTurn(this.#recovered(draft, agent))];
+    const back = this.#outsideTurn(this.#recovered(draft, agent));
+    const before = rewound.length === 0 ? back : [...rewound, ...back];
     const lines = agent === MAIN ? this.#mainLines(draft) : this.#outsideTurn(this.#sideLines(draft, agent));
     this.#latest = time;
     const ended = this.#endedSides(draft, agent);
@@ -79,7 +80,6 @@ export class ClaudeWeaver implements Weaver {
     return copy;
   }
 
-  /** Only between two turns a conversation is taken back. */
   #rewound({ time, event, place, hints }: Draft, branches: Branches): DatedEvent[] {
     if (place === undefined) return NOTHING;
     const isPersons = event.event === 'user_prompt' && event.origin === 'human' && hints.joinsTurn !== true;
@@ -87,8 +87,8 @@ export class ClaudeWeaver implements Weaver {
     const rewind = isBetween ? branches.rewindBefore(place) : null;
     branches.see(place);
     if (rewind === null) return NOTHING;
-    const lines = this.#turns.other({ time, event: { event: 'rewound', prompts: rewind.prompts } });
-    const { askedAgain } = rewind;
+    const { prompts, askedAgain } = rewind;
+    const lines = this.#turns.other({ time, event: { event: 'rewound', prompts } });
     return askedAgain === null ? lines : [...lines, ...this.#turns.prompt({ time, event: askedAgain })];
   }
 

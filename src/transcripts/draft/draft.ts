@@ -75,7 +75,7 @@ export interface Draft {
   readonly event: JournalEvent;
   readonly hints: Hints;
   /** Of the record, with its first draft; only if its weaver needs it. */
-  readonly place?: RecordPlace;
+  place?: RecordPlace;
 }
 
 /** A record's place in a conversation that may have branches. */
