@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { readStat } from '../../src/host/procfs.js';
 import { compiledProgram } from '../../src/host/program.js';
 import { call, say } from '../peers/modelBlocks.js';
 import {
@@ -111,6 +112,40 @@ describeWithClaude('a real Claude Code that is killed', (claude) => {
       const [of = ''] = toldWith(place, 'go on here, too');
       expect(of).toContain(`Session ${door}: "paint the door"`);
       expect(of).toContain('is gone and did not report its end');
+    },
+    LIMIT_MS,
+  );
+
+  test(
+    'or whose window is closed in the middle of a turn is told first, also after a chat that was answered and left',
+    async () => {
+      const place = await terminalPlace((request) => nextOf(DEEDS, request) ?? [say('A title.')], ALLOWED);
+      const closed = new ClaudeTerminal(place, claude, place.work);
+      await closed.type('paint the roof');
+      await closed.until('the last call', () => existsSync(join(place.work, 'started')));
+      await closed.until('the last call in the transcript', () => transcriptsIn(place).includes(LASTING));
+      const [[roof, log] = ['', []]] = [...worklogsIn(place)];
+      const pid = processesOf(log).at(-1) ?? 0;
+      closed.close();
+      await closed.until('the end of the program', () => typeof readStat(pid) === 'string');
+      expect(shown(place, 'track crash-detect --json')).toMatchObject([
+        { session_id: roof, kind: 'cut_off', files: [{ path: 'roof.ts', size: WROTE.length }] },
+      ]);
+
+      const chat = new ClaudeTerminal(place, claude, place.work);
+      await chat.shows('watchkeeper: an agent here was cut off, just now: paint the roof.');
+      await chat.type('paint the door');
+      await chat.shows('The door is green.');
+      await chat.type('/exit');
+      await chat.ended;
+      const listed = shown<{ session_id: string; state: string }[]>(place, 'work list --json');
+      expect(listed.map(({ session_id, state }) => [session_id, state])).toEqual([[roof, 'cut off']]);
+
+      await askClaude(place, claude, 'go on here').ended;
+      const [context = ''] = toldWith(place, 'go on here');
+      expect(context).toContain(`Session ${roof}: "paint the roof"`);
+      expect(context).toContain('Its agent was cut off: process ');
+      expect(context).toContain(`"roof.ts": ${WROTE.length} bytes`);
     },
     LIMIT_MS,
   );

@@ -116,6 +116,11 @@ export class ClaudeTerminal {
     this.press('\r');
   }
 
+  /** Closes the window: the program loses its terminal. */
+  close(): void {
+    this.#child.kill('SIGKILL');
+  }
+
   press(keys: string): void {
     this.#child.stdin?.write(keys);
   }
