@@ -252,6 +252,18 @@ const SHOWN: Readonly<Record<string, Partial<typeof AT_WORK>>> = {
     '/status': '-',
     'the hook of the next agent': 'named; Nothing is unfinished',
   },
+  'ended, as only its launcher has noted': {
+    'work list': '-',
+    'work show': '0; resting; its agent has ended',
+    'track status': '0; resting; its agent has ended; idle',
+    'the candidates': '-',
+    session: '0; resting; its agent has ended',
+    sessions: '-',
+    'monitor --check': '0; not stuck; no agent is at work',
+    'track resume': '0; active; Its last turn ended',
+    '/status': '-',
+    'the hook of the next agent': 'named; Nothing is unfinished',
+  },
   ended: {
     'work list': '-',
     'work show': '0; ended, completed; its agent has ended',
@@ -341,6 +353,23 @@ test.each(Object.keys(SCENES))('%s', async (name) => {
   const shown: Record<string, string> = {};
   for (const [surface, ask] of Object.entries(SURFACES)) shown[surface] = await ask(scene);
   expect(shown).toEqual({ ...AT_WORK, ...SHOWN[name] });
+});
+
+// Another surface may have taken it in before, so each gets a scene of its own.
+test.each(Object.entries(SURFACES))('%s takes in first what a launcher has noted of an end', async (_, ask) => {
+  const [scene, resting] = [new SessionScene(), new SessionScene()];
+  await SCENES['ended, as only its launcher has noted']?.(scene);
+  await SCENES.resting?.(resting);
+  expect(await ask(scene)).toBe(await ask(resting));
+});
+
+test('a watch records it, too, although it shows nothing of a session whose agent is gone', async () => {
+  const scene = new SessionScene();
+  await SCENES['ended, as only its launcher has noted']?.(scene);
+  await SURFACES['/status']?.(scene);
+  expect(scene.open().look(scene.id)?.log.state.runs).toMatchObject([
+    { ended_at: expect.any(Number), reason: 'other' },
+  ]);
 });
 
 test.each(Object.entries(SHOWN))('%s: what the table says is no contradiction', (_, row) => {

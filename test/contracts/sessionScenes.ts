@@ -77,6 +77,15 @@ export class SessionScene {
     session.log.close();
   }
 
+  /** The launcher of a hook has noted that the program ends, and no process has recorded it. */
+  noted({ pid, pid_start, boot_id }: ProcessIdentity): void {
+    const payload = { hook_event_name: 'SessionEnd', session_id: CONVERSATION, cwd: this.directory, reason: 'other' };
+    const folder = join(this.home, 'spool');
+    mkdirSync(folder, { mode: 0o700 });
+    const entry = `1 ${boot_id} ${pid}:${pid_start}\n${JSON.stringify(payload)}\n`;
+    writeFileSync(join(folder, '1'), entry, { mode: 0o600 });
+  }
+
   /** A watcher has noticed it. */
   noticed(ago: number, rule = 'silence'): void {
     this.#notices += 1;
@@ -205,6 +214,11 @@ export const SCENES: Readonly<Record<string, (scene: SessionScene) => void | Pro
   resting: (scene) => {
     scene.begins(HERE, answered(HOUR));
     scene.in((memory, session) => endRun(memory, session, HERE, 'prompt_input_exit'));
+  },
+  'ended, as only its launcher has noted': (scene) => {
+    const gone = { ...HERE, pid_start: '1' };
+    scene.begins(gone, answered(HOUR));
+    scene.noted(gone);
   },
   ended: async (scene) => {
     scene.begins(HERE, answered(HOUR));
