@@ -41,7 +41,7 @@ export const LIVENESS = ['alive', 'dead', 'unknown', 'none'] as const;
 export type Liveness = (typeof LIVENESS)[number];
 
 /**
- * What the program of an agent published of a process. `live`: that it lived, and no hook reported it. `left`: that it was in the middle
+ * The state of a process, as the program of its agent published it. `live`: that it lived, and no hook reported it. `left`: that it was in the middle
  * of its work, in a publication that outlived the process, as none does after an orderly end.
  */
 export const PUBLICATIONS = ['live', 'left'] as const;

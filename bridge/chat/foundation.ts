@@ -15,7 +15,7 @@ export interface ChatFoundation {
   readonly events: EventLog;
 }
 
-/** Where messages are noted of which nothing is owed to their chats any more (`bridge/accepted/`). */
+/** Notes the messages whose chats are owed nothing any more (`bridge/accepted/`). */
 export interface Register {
   readonly accepted: { ended(sessionId: string): void };
 }

@@ -60,7 +60,7 @@ function currentDirectory(): string {
   }
 }
 
-/** What a run of a bridge has left in the environment, long after its end, leads to its memory and not to the person's. */
+/** A run of a bridge leaves variables in the environment. Long after its end, they would lead to its memory instead of the person's. */
 function inheritedOf(environment: NodeJS.ProcessEnv, name: SurroundingVariable): string | undefined {
   const isOfRun = name === 'WATCHKEEPER_RUN' || name === 'WATCHKEEPER_SESSION' || name === 'WATCHKEEPER_MEMORY';
   return isOfRun && environment.WATCHKEEPER_RUN ? undefined : environment[name];

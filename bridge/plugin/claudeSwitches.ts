@@ -10,7 +10,7 @@ import { unlessAbsent } from './absent.js';
 import { parsedJson } from './agent.js';
 import type { Trouble } from './installation.js';
 
-/** Of Linux, and of macOS. */
+/** On Linux, and on macOS. */
 const MANAGED = ['/etc/claude-code', '/Library/Application Support/ClaudeCode'];
 const MANAGED_FILE = 'managed-settings.json';
 const settings = z.object({ disableAllHooks: z.boolean().optional(), allowManagedHooksOnly: z.boolean().optional() });

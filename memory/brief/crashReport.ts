@@ -24,7 +24,7 @@ import { type Resuming, type WayToResume, wayToResume } from './resuming.js';
 /** For people. */
 const MOST_FILES_NAMED = 50;
 
-/** Of a session without a transcript. */
+/** Used for a session without a transcript. */
 export const UNRECORDED = 'nothing of it was recorded, because its program kept no transcript, or that is gone.';
 const UNSEEN = `unknown: ${UNRECORDED}`;
 

@@ -81,7 +81,7 @@ export interface Condition {
   readonly freshness: Freshness;
   readonly check: StateCheck;
   readonly progress: Progress;
-  /** What is unfinished in it. */
+  /** Its heaviest unfinished part. */
   readonly weight: Weight;
   readonly damage: Damage;
   /** Null if there is no judge. */

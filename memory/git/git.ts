@@ -96,7 +96,7 @@ export class Git {
   }
 }
 
-/** Work in another worktree is a change there. A repository of its own, such as a clone, is one that nobody else looks after. */
+/** Work in another worktree is a change there. No other command looks after a repository of its own, such as a clone. */
 function isOwnWorktree(entry: string, root: string): boolean {
   const path = pathOf(entry);
   // Git shows a repository as a folder, although it is asked for files.

@@ -112,7 +112,7 @@ export async function listSessions(memory: Listing, options: ListOptions): Promi
   return { rows: found.slice(0, most), more: Math.max(found.length - most, 0), resting: 0 };
 }
 
-/** What is noted of a session saves the look at it, unless it is among those that are shown. */
+/** A note on a session saves the look at it, unless it is among those that are shown. */
 async function listUnfinished(memory: Listing, options: ListOptions, most: number): Promise<SessionList> {
   const { claims, sessions, workspace } = memory;
   const rowOf = rows(memory, options);

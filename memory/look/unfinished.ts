@@ -149,7 +149,7 @@ async function weigh(
   };
 }
 
-/** What a crashed agent was asked cannot be seen; that it crashed can. */
+/** It cannot be seen which task a crashed agent had. It can be seen that it crashed. */
 function isNeverAsked({ fold, isUnseen, condition }: Look, log: Worklog): boolean {
   return isUnused(log, fold, isUnseen) && !(isUnseen && condition.agent === 'crashed');
 }

@@ -2,7 +2,7 @@
 
 import { addTo, type More } from '../fold/bounds.js';
 
-/** Of a first commit, and of one without a branch, git says that, too: `[main (root-commit) 1a2b3c4]`, `[detached HEAD 1a2b3c4]`. */
+/** Git also says whether a commit is the first one, or has no branch: `[main (root-commit) 1a2b3c4]`, `[detached HEAD 1a2b3c4]`. */
 const COMMIT = /^\[[^\]\n]+ ([0-9a-f]{7,40})\] (.+)$/gm;
 const COMMITTING = /\bgit\b[^\n]*\bcommit\b/;
 

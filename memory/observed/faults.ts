@@ -1,4 +1,4 @@
-/** Calls that did not do what was asked: those that failed, and those that were never made or not finished because somebody said no. */
+/** Calls that did not do what was asked: those that failed, and those that a person or a rule stopped. */
 import { type JournalRecord, textOf } from '../../src/journal/record.js';
 import { addTo, type More } from '../fold/bounds.js';
 import { faultWords, type ObservedError } from './calls.js';

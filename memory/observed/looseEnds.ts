@@ -1,4 +1,4 @@
-/** What an agent left unfinished when it was last seen. */
+/** The unfinished parts of an agent's work, as it was last seen. */
 import { LOST, MOVED } from '../fold/runs.js';
 import { isUndeclared, mayHaveBeenAsked } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';

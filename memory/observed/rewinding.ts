@@ -24,7 +24,7 @@ export interface Point {
   readonly isPersonHeard: boolean;
   readonly lastPrompt: string | null;
   readonly lastWords: string | null;
-  /** Of the prompt itself. */
+  /** The words of the prompt itself. */
   readonly text: string | null;
 }
 

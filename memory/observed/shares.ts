@@ -76,7 +76,7 @@ export interface ShareBatch {
   readonly records: readonly JournalRecord[];
   /** The format of the transcript; `copy` if they are lines of the kept copy. */
   readonly format: TranscriptTail['format'] | 'copy';
-  /** Of the transcript, with its last batch; null before it, and of the copy. */
+  /** The counts of the transcript, with its last batch; null before it, and for the copy. */
   readonly diagnostics: JournalDiagnostics | null;
 }
 

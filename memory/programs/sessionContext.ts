@@ -124,7 +124,7 @@ const NOTHING: Around = { unfinished: [], atWork: [], resting: null };
 const NONE_TAKEN = { look: null, taken: [] } as const;
 
 function isNothing({ log, fold, isUnseen, condition }: Look): boolean {
-  // What its agent was asked cannot be seen; that it crashed can.
+  // Its task cannot be seen. It can be seen that it crashed.
   if (isUnseen && condition.agent === 'crashed') return false;
   return (fold === null && isUndeclared(log) && !log.facts?.purpose) || isUnused(log, fold, isUnseen);
 }

@@ -20,7 +20,7 @@ import { startConversation } from './conversationStart.js';
 
 /** A start's hook comes this late at the most, and knows more of it. */
 const HOOK_WITHIN_MS = 30 * SECOND;
-/** A killed process that nobody knew of says nothing useful after this time. */
+/** After this time, a killed process that no session knows is of no use. */
 const LEFT_WITHIN_MS = 48 * HOUR;
 
 /**

@@ -10,7 +10,7 @@ import type { BoundConversation } from './bindings.js';
 
 /** By how much the clock may have been corrected since the host was started. */
 const CLOCK_SLACK_MS = 5 * MINUTE;
-/** Of a process that ran before this host was started. It equals no boot's id. */
+/** The boot of a process that ran before this host was started. It equals no boot's id. */
 const EARLIER_BOOT = 'earlier';
 
 export interface PublishedAgent extends BoundConversation {

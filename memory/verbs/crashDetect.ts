@@ -5,7 +5,7 @@ import { weighedHere } from '../look/unfinished.js';
 import { ago } from '../show/status.js';
 import { type Outcome, verb } from './verb.js';
 
-/** Of more, only the number is shown: a reader takes the heaviest first. */
+/** The others are only counted: a reader takes the heaviest first. */
 const MOST_REPORTED = 20;
 /** The others get a line each. */
 const MOST_IN_FULL = 5;

@@ -93,7 +93,7 @@ export const purge = verb({
   },
 });
 
-/** What is removed for good must be named by its whole id, or its name. */
+/** A caller must name a session that is removed for good by its whole id, or its name. */
 function wholly(memory: Memory, input: { readonly id?: string | undefined; readonly session: string | undefined }) {
   const session = named(memory, input);
   const typed = input.id ?? input.session;

@@ -32,7 +32,7 @@ export interface WorkspaceState {
 
 /** How a session was found when no agent worked on it, so that it need not be read again while its worklog stays as it is. */
 export interface LeftSession {
-  /** What is unfinished in it, in a word of `memory/condition/weight.ts`. Null if it has ended. */
+  /** Its heaviest unfinished part, in a word of `memory/condition/weight.ts`. Null if it has ended. */
   readonly weight: string | null;
   /** Whether its agent crashed or was cut off. */
   readonly interrupted: boolean;
@@ -40,7 +40,7 @@ export interface LeftSession {
   readonly at: number;
   /** UTC epoch milliseconds. Null if there was none. */
   readonly last_activity: number | null;
-  /** Of the host that looked. */
+  /** The boot of the host that looked. */
   readonly boot_id: string;
 }
 

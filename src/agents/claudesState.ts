@@ -10,7 +10,7 @@ const LINUX_DOMAIN = /^linux:([0-9a-f]+):pid:\[(\d+)\]$/;
 const LONGEST_TEXT = 4096;
 const LONGEST_NAME = 200;
 
-/** Of `sessions/PID.json`. @returns null for a process that is not on Linux, has no conversation yet, or does not say which process it is */
+/** Reads `sessions/PID.json`. @returns null for a process that is not on Linux, has no conversation yet, or does not say which process it is */
 export function claudesState(fields: Readonly<Record<string, unknown>>): PublishedState | null {
   const { pid, spare } = fields;
   const [pid_start, conversation] = [fields.procStart, fields.sessionId].map((value) => textOf(value, LONGEST_NAME));

@@ -1,5 +1,5 @@
 /**
- * What a program publishes of its processes, read as another program's files are: it may be absent, torn, huge, a link or another
+ * Reads the published state of a program's processes, as another program's files are read: it may be absent, torn, huge, a link or another
  * user's. Then nothing is published.
  */
 import { readdirSync, type Stats } from 'node:fs';

@@ -25,7 +25,7 @@ export class LongLine {
   /** Whether the next byte is escaped by one of an earlier chunk. */
   #isEscaped = false;
   #keptOfText = 0;
-  /** Of the part of the present text that is left out; null as long as all of it is kept. */
+  /** Digests the part of the present text that is left out; null as long as all of it is kept. */
   #cut: { bytes: number; readonly hash: Hash } | null = null;
 
   /** Takes the next bytes of the line. They are copied. */
@@ -108,7 +108,7 @@ export class LongLine {
 
 function beginsObject(bytes: Buffer): boolean {
   const brace = bytes.indexOf(OPENING_BRACE);
-  // What may come before it, such as a byte order mark or zeros of a crashed file system, has no letters.
+  // A byte order mark or zeros of a crashed file system may come before it. They have no letters.
   return brace >= 0 && !/[!-~]/.test(bytes.toString('latin1', 0, brace));
 }
 

@@ -62,16 +62,16 @@ export type ObservedEvent =
       readonly cached: number;
     };
 
-/** What only a transcript shows of a person's part. No rule of the watchdog reads it. */
+/** A person's part, as only a transcript shows it. No rule of the watchdog reads it. */
 export type PersonsEvent =
-  /** What became of an order that a person, or a program, gave while the agent worked. */
+  /** The fate of an order that a person, or a program, gave while the agent worked. */
   {
     readonly event: 'order';
     /** `taken`: the agent has it. `withdrawn`: the person has taken it back. */
     readonly change: 'queued' | 'taken' | 'withdrawn';
     /** Digest of its words. Missing if it is the first one that was taken, or if all were withdrawn. */
     readonly order?: string;
-    /** Of one that was queued. */
+    /** Missing unless it was queued. */
     readonly origin?: 'human' | 'machine';
     readonly text?: string;
   };

@@ -40,7 +40,7 @@ export class DraftReader {
   #isVoid = false;
   /** Null if drafts are put in time order. */
   readonly #repetitions: Repetitions | null;
-  /** Of the last draft that was taken. */
+  /** The place of the last draft that was taken. */
   #place = Number.NEGATIVE_INFINITY;
 
   constructor(tail: JournalTail, { format, trimmer, records = [], order = 'time' }: DraftReaderOptions) {

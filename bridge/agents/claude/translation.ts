@@ -68,7 +68,7 @@ export class Translation {
   }
 
   /**
-   * Whether a turn goes on: that of the prompt, or a later one. A resumed conversation may hold a background task that an earlier
+   * Whether a turn is open: that of the prompt, or a later one. A resumed conversation may hold a background task that an earlier
    * run left unfinished; then Claude Code first plays a turn about that, which says nothing, and the prompt's turn is the second.
    */
   get isInTurn(): boolean {

@@ -97,7 +97,7 @@ export class DeliveryRecord {
     const last_error = reason ?? entry.last_error;
     const next = await store.outbox.save(entry, {
       state,
-      // Of the last line: if this process dies before it has written it, the next one need not wait.
+      // The claim covers the last line: if this process dies before it has written it, the next one need not wait.
       claimed_until: entry.progress_message_id === null ? null : due_at,
       due_at,
       waits_ms: CLOSED_WITHIN_MS,

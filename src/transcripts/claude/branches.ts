@@ -1,5 +1,5 @@
 /**
- * A person may take a conversation back to an earlier point. Claude Code leaves the abandoned branch in the file and goes on from a
+ * A person may take a conversation back to an earlier point. Claude Code leaves the abandoned branch in the file and continues from a
  * record above it: only `parentUuid` shows that.
  */
 import type { JournalEvent } from '../../journal/schema.js';
@@ -24,7 +24,7 @@ interface Seen {
   readonly answers: number;
 }
 
-/** The prompts that were taken back. The last one is asked again if the agent only answers anew. */
+/** The prompts that were taken back. The last one is asked again if the agent only answers again. */
 export interface Rewind {
   readonly prompts: number;
   readonly askedAgain: Prompt | null;

@@ -1,5 +1,5 @@
 /**
- * What a person types while the agent works waits in a queue of Claude Code's. Seen (2.1.329): `enqueue` with the words, `dequeue` for
+ * The words that a person types while the agent works wait in a queue of Claude Code's. Seen (2.1.329): `enqueue` with the words, `dequeue` for
  * the first one, `remove` with the words of one that the agent gets within its turn, `popAll` with those of each that the person
  * takes back to edit it. The queue is only in the program's memory: a kill loses it.
  */

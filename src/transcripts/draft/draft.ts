@@ -74,7 +74,7 @@ export interface Draft {
   /** Trimmed as its reader wants it. */
   readonly event: JournalEvent;
   readonly hints: Hints;
-  /** Of the record, with its first draft; only if its weaver needs it. */
+  /** The place of the record, with its first draft; only if its weaver needs it. */
   place?: RecordPlace;
 }
 
