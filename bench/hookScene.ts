@@ -91,7 +91,9 @@ export class HookScene {
 
   /** Takes back what a hook has written since {@link save}, once nothing that it began is at work. */
   async restore(): Promise<void> {
-    while (isAtWork(this.#folder)) await setTimeout(LOOK_MS);
+    const spool = join(this.#home, 'spool');
+    const isNoted = () => existsSync(spool) && readdirSync(spool).length > 0;
+    while (isNoted() || isAtWork(this.#folder)) await setTimeout(LOOK_MS);
     const ids = new Set<string>(JSON.parse(readFileSync(join(this.#saved, 'sessions.json'), 'utf8')));
     for (const id of readdirSync(join(this.#home, 'sessions')))
       if (!ids.has(id)) rmSync(join(this.#home, 'sessions', id), { recursive: true });

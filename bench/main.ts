@@ -20,6 +20,7 @@ const BENCHES = [
   'append',
   'worklog',
   'sessions',
+  'crowded',
   'transcript',
   'following',
   'terminals',

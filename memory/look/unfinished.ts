@@ -20,6 +20,7 @@ import type { Workspace } from '../workspaces/workspace.js';
 import { type Look, lookAt } from './look.js';
 import { settledState } from './written.js';
 
+const NO_ERROR = { throwIfNoEntry: false } as const;
 /** A guess looks at no more of them. */
 const MOST_GUESSED = 50;
 
@@ -100,7 +101,7 @@ export function weighedBy(id: string, { weight, interrupted, last_activity }: Le
 
 /** @returns the bytes of its worklog; -1 if that is not among the sessions, but in the archive */
 function sizeOf(places: Viewer['places'], id: string): number {
-  return statSync(worklogIn(places.sessionFolder(id)), { throwIfNoEntry: false })?.size ?? -1;
+  return statSync(worklogIn(places.sessionFolder(id)), NO_ERROR)?.size ?? -1;
 }
 
 function endedMark({ places, surroundings }: Pick<Viewer, 'places' | 'surroundings'>, id: string): LeftSession {

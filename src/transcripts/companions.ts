@@ -3,7 +3,7 @@
  * folders below), up to 2.0 next to the session's own. The names only say which files to read; their content decides.
  */
 
-import { type Dirent, readdirSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { readPlainFileSync } from '../files/plainFile.js';
 import { JOURNAL_SUFFIX } from '../journal/path.js';
@@ -38,18 +38,34 @@ export function groupTranscripts(paths: readonly string[]): TranscriptFiles[] {
 /** @returns a transcript or journal with the files that belong to it */
 export function transcriptAt(path: string): TranscriptFiles {
   if (AGENT_FILE.test(basename(path))) return withCompanions(path, []);
-  const siblings = agentFiles(dirname(path), false);
-  const below = agentFiles(join(path.slice(0, path.length - JOURNAL_SUFFIX.length), FOLDER), true);
+  const siblings = siblingsIn(dirname(path));
+  const below = agentFilesBelow(join(path.slice(0, path.length - JOURNAL_SUFFIX.length), FOLDER));
   const agents = [...siblings, ...below].filter((agent) => ownerOf(agent, [path]) === path).sort();
   return withCompanions(path, agents);
 }
 
+/** A folder may have the transcripts of thousands of sessions: only those of sub-agents are looked at. */
+function siblingsIn(folder: string): string[] {
+  return namesIn(folder)
+    .filter((name) => AGENT_FILE.test(name))
+    .map((name) => join(folder, name))
+    .filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isFile());
+}
+
 /** Without `node:fs/promises`, which a hook would have to load. */
-function agentFiles(folder: string, isDeep: boolean): string[] {
+function agentFilesBelow(folder: string): string[] {
   return entriesOf(folder).flatMap((entry) => {
-    if (entry.isDirectory()) return isDeep ? agentFiles(join(folder, entry.name), true) : [];
+    if (entry.isDirectory()) return agentFilesBelow(join(folder, entry.name));
     return entry.isFile() && AGENT_FILE.test(entry.name) ? [join(folder, entry.name)] : [];
   });
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 function entriesOf(folder: string): Dirent[] {
