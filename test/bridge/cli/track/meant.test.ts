@@ -129,6 +129,7 @@ test('the only unfinished session is meant, whatever was asked after it; of seve
     expect([word, code, out]).toEqual([word, 0, expect.stringContaining('Split the package')]);
     expect(err).toBe(`session ${first}: the only unfinished one here\n`);
   }
+  expect((await ask(scene, 'status')).out).toContain('a person stopped its last turn before the agent had answered\n');
   const second = leaves('second', stopped('Paint the fence'));
   leaves('chat again', answered());
   const resume = await ask(scene, 'resume');
@@ -137,6 +138,21 @@ test('the only unfinished session is meant, whatever was asked after it; of seve
   const { code, err } = await ask(scene, 'status');
   expect([code, err.includes(chat)]).toEqual([0, false]);
   expect(err).toMatch(/the last one here\n2 other sessions here are unfinished: watchkeeper work list --here\n$/);
+});
+
+test('what an interrupted agent may have left half written is named, also after its conversation answered a question', async () => {
+  const scene = new SessionScene();
+  const write = calls(now() - 5, 't1', 'Write', { file_path: 'door.ts', content: 'x' });
+  scene.begins(GONE, [asks(now() - 60, 'Paint the door'), write]);
+  const half = '\nfiles that may be half written:\n  door.ts\n';
+  expect((await ask(scene, 'status')).out).toContain(half);
+  scene.begins(
+    HERE,
+    [asks(now() - 60, 'Paint the door'), write, ...answered().map((line) => ({ ...line }))],
+    undefined,
+    'again',
+  );
+  expect((await ask(scene, 'status', '--session', scene.id)).out).toContain(half);
 });
 
 test('a window that was closed after its answer is the last session here', async () => {
