@@ -20,7 +20,14 @@ const stateSchema = z.object({
   runs: z.array(z.object({ process: processSchema, ended_at: instant, published: z.optional(z.enum(PUBLICATIONS)) })),
   progress: z.object({ done: z.number(), total: z.number(), pending: z.number(), current: z.nullable(z.string()) }),
   loose_ends: z.object({
-    ...{ turn: z.boolean(), answered: z.boolean(), cut_off: z.boolean(), failed: z.boolean(), declared: z.boolean() },
+    ...{
+      turn: z.boolean(),
+      stopped: z.boolean(),
+      answered: z.boolean(),
+      cut_off: z.boolean(),
+      failed: z.boolean(),
+      declared: z.boolean(),
+    },
     ...{ files: z.number(), abandoned_files: z.number() },
   }),
   created_at: z.number(),

@@ -35,6 +35,7 @@ interface ObservedFiles {
   /** Since the last end of a turn; the first ones. */
   readonly touched: Set<string>;
   leftTurns: readonly AbandonedTurn[];
+  readonly looked: string[];
   readonly more: More;
 }
 
@@ -44,6 +45,7 @@ export function takeFiles(observed: ObservedFiles, record: JournalRecord, at: nu
   const tool_use_id = textOf(record.tool_use_id);
   const keep = (path: string, change: FileChange, from: string | null = null) => {
     if (change !== 'read' && touched.size < MOST_FILES) touched.add(path);
+    if (change === 'read' && observed.leftTurns.some((turn) => turn.files.includes(path))) observed.looked.push(path);
     const before = files.get(path);
     // A file that was created or renamed in the session stays so when it is changed again; a look changes nothing.
     if (before !== undefined && change === 'read') return;

@@ -8,6 +8,8 @@ import type { Observed } from './observed.js';
 export interface LooseEnds {
   /** The agent owed an answer. */
   readonly turn: boolean;
+  /** A person stopped its last turn in the middle of the work, and asked nothing since. */
+  readonly stopped: boolean;
   /** Its last turn is known to have ended, or nothing shows that it ever had one. */
   readonly answered: boolean;
   /** The agent owed an answer when its program reported its end. */
@@ -34,6 +36,7 @@ export function looseEndsOf(log: Worklog, fold: Observed | null): LooseEnds {
     run !== undefined && run.ended_at !== null && run.reason !== LOST && !run.reason?.startsWith(MOVED);
   return {
     turn,
+    stopped: !turn && fold?.isStopped === true && hasConversation(log),
     answered: fold === null ? !mayHaveBeenAsked(log) : !fold.isTurnOpen && fold.idleAt !== null,
     // A bridge decides itself what becomes of a run that it has ended.
     cut_off: turn && hasReportedEnd && run.run_id === null,

@@ -5,7 +5,7 @@ import type { JournalDiagnostics } from '../../src/journal/reader.js';
 import { type JournalRecord, textOf } from '../../src/journal/record.js';
 import { addTo, type More } from '../fold/bounds.js';
 import type { Tokens } from '../fold/worklog.js';
-import { type AbandonedTurn, abandonedTurn, MOST_LEFT, restAfter } from './abandonedTurn.js';
+import { type AbandonedTurn, abandonedTurn, MOST_LEFT, namedIn, restAfter } from './abandonedTurn.js';
 import { Agents } from './agents.js';
 import { isAnswer } from './answers.js';
 import { type Action, callWords, commandOf, type ObservedError, type OpenCall, pathOf } from './calls.js';
@@ -19,6 +19,8 @@ import { Todos, takePlan } from './todos.js';
 import { contextOf, takeUsage } from './usage.js';
 
 const MAIN = 'main';
+/** Claude Code 2.1.329 writes these lines within 30 ms. */
+const STOPPED_WITHIN_MS = 2_000;
 
 export class Observed {
   /** @returns one name for all spellings of a path; paths stay as they are if it is missing */
@@ -49,12 +51,16 @@ export class Observed {
   isTurnOpen = false;
   /** Why its last turn ended, in the journal's word. */
   lastTurnEnd: string | null = null;
+  /** A person stopped its last turn after its first call, and asked nothing since. */
+  isStopped = false;
   /** Since when it owes none; null while it does, and before its first turn. */
   idleAt: number | null = null;
   /** Files that were touched since the last end of a turn. */
   readonly touched = new Set<string>();
-  /** Turns of earlier conversations that no later turn has resumed. */
+  /** Turns that were cut off, and that no later turn has resumed. */
   leftTurns: readonly AbandonedTurn[] = [];
+  /** Their files that were read, or named in a command, since the last end of a turn. */
+  looked: string[] = [];
   /** Orders that wait to be handed over, in their order. */
   readonly orders: WaitingOrder[] = [];
   /** How often a person took the conversation back. */
@@ -74,6 +80,7 @@ export class Observed {
   readonly waits = new Map<string, number>();
   readonly #points: Point[] = [];
   #conversation: string | null = null;
+  #cut: { readonly turn: AbandonedTurn; readonly at: number } | null = null;
   /** Since the last end of a turn. */
   #hasCalled = false;
   readonly #calls = new Map<
@@ -165,10 +172,13 @@ export class Observed {
     const before = this.#conversation;
     this.#conversation = conversation;
     if (before === null || !this.isTurnOpen) return;
-    const turn = abandonedTurn(before, this.lastActivity ?? 0, { files: this.touched, calls: this.openCalls() });
-    this.leftTurns = [...this.leftTurns, turn].slice(-MOST_LEFT);
+    this.#leave(abandonedTurn(before, this.lastActivity ?? 0, { files: this.touched, calls: this.openCalls() }));
     this.#calls.clear();
     this.#closeTurn();
+  }
+
+  #leave(turn: AbandonedTurn): void {
+    this.leftTurns = [...this.leftTurns, turn].slice(-MOST_LEFT);
   }
 
   #prompt(record: JournalRecord, agent: string, at: number): void {
@@ -185,30 +195,53 @@ export class Observed {
   #say(text: string | null): void {
     this.lastWords = text ?? this.lastWords;
     this.hasSpoken ||= text !== null;
+    if (text !== null) this.isStopped = false;
   }
 
   #beginTurn(): void {
     this.isTurnOpen = true;
+    this.isStopped = false;
     this.idleAt = null;
   }
 
   #endTurn(agent: string, reason: string | null, at: number): void {
+    const cut = agent === MAIN && reason === 'cut_off' ? this.#cutTurn(at) : null;
     for (const [id, call] of this.#calls) if (call.agent === agent) this.#calls.delete(id);
     if (agent !== MAIN) return;
     // The end of a session says nothing of a turn that had ended.
     if (this.isTurnOpen) {
       this.lastTurnEnd = reason;
       this.idleAt = at;
+      this.isStopped = reason === 'interrupted' && this.#hasCalled;
     }
     forgetPassed(this.orders);
-    if (this.#hasCalled) this.leftTurns = this.leftTurns.flatMap((turn) => restAfter(turn, this.touched));
+    if (this.#hasCalled) {
+      const { touched, looked } = this;
+      const conversation = cut === null ? this.#conversation : null;
+      this.leftTurns = this.leftTurns.flatMap((turn) => restAfter(turn, { conversation, touched, looked }));
+    }
+    if (cut !== null && cut.files.length > 0) {
+      this.#leave(cut);
+      this.#cut = { turn: cut, at };
+    }
+    // What waited to be handed over is written before the line that says that a person stopped the agent.
+    const { turn = null, at: cutAt = 0 } = this.#cut ?? {};
+    if (reason === 'interrupted' && at - cutAt < STOPPED_WITHIN_MS)
+      this.leftTurns = this.leftTurns.filter((left) => left !== turn);
     this.#closeTurn();
+  }
+
+  /** A program that continues its conversation after it was killed writes nothing of the turn that it was in. */
+  #cutTurn(at: number): AbandonedTurn {
+    const last = this.actions.at(-1)?.at ?? at;
+    return abandonedTurn(this.#conversation ?? '', last, { files: this.touched, calls: this.openCalls() });
   }
 
   #closeTurn(): void {
     this.isTurnOpen = false;
     this.#hasCalled = false;
     this.touched.clear();
+    this.looked = [];
     this.waits.clear();
   }
 
@@ -219,6 +252,7 @@ export class Observed {
     this.#hasCalled ||= agent === MAIN;
     const id = textOf(record.tool_use_id);
     const words = callWords(tool, record.tool_input);
+    this.looked.push(...namedIn(commandOf(record.tool_input), this.leftTurns));
     const edited = EDITS.has(tool) ? pathOf(record.tool_input) : null;
     const action = { at, agent, words, outcome: null };
     if (id !== null)

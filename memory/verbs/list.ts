@@ -39,7 +39,7 @@ export const list = verb({
     const head = ['SESSION', 'STATE', 'AGENT', 'STEPS', 'LAST ACTIVITY', ...places, 'PURPOSE'];
     const left = [
       ...(more > 0 ? [`… and ${more} more: --json has them all`] : []),
-      ...(resting === 0 ? [] : [`${counted(resting, 'more session')} ${resting === 1 ? 'rests' : 'rest'}: --all`]),
+      ...(resting === 0 ? [] : [`${counted(resting, 'more session')} left nothing unfinished: --all`]),
     ];
     const nothing = which === 'unfinished' ? 'nothing is unfinished' : 'no sessions';
     const none = unreadable.size > 0 ? 'no session that can be read' : resting > 0 ? nothing : 'no sessions';

@@ -228,6 +228,18 @@ const SHOWN: Readonly<Record<string, Partial<typeof AT_WORK>>> = {
     '/status': '-',
     'the hook of the next agent': 'named; active; Its agent was cut off; an agent here was cut off',
   },
+  'stopped by its person, who left then': {
+    'work list': 'resting, ended',
+    'work show': '0; resting; its agent has ended',
+    'track status': '0; resting; its agent has ended; idle',
+    'the candidates': '-',
+    session: '0; resting; its agent has ended',
+    sessions: 'resting, ended',
+    'monitor --check': '0; not stuck; no agent is at work',
+    'track resume': '0; active; Its last turn ended',
+    '/status': '-',
+    'the hook of the next agent': 'named; active',
+  },
   'killed before anything was asked': {
     'work list': '-',
     'work show': '0; resting; its agent has ended',

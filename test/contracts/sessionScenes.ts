@@ -210,6 +210,10 @@ export const SCENES: Readonly<Record<string, (scene: SessionScene) => void | Pro
     scene.begins(HERE, working(HOUR));
     scene.in((memory, session) => endRun(memory, session, HERE, 'other'));
   },
+  'stopped by its person, who left then': (scene) => {
+    scene.begins(HERE, [...working(HOUR), asks(ago(HOUR - 10 * SECOND), '[Request interrupted by user for tool use]')]);
+    scene.in((memory, session) => endRun(memory, session, HERE, 'prompt_input_exit'));
+  },
   'killed before anything was asked': (scene) => scene.begins(DEAD, []),
   resting: (scene) => {
     scene.begins(HERE, answered(HOUR));
