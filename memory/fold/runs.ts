@@ -13,7 +13,7 @@ export const LOST = 'lost';
 /** How the reason of a run begins whose agent continues in another session, whose id follows. */
 export const MOVED = 'moved to ';
 
-export type Ran = Pick<Run, 'process' | 'ended_at' | 'published'>;
+export type Ran = Pick<Run, 'process' | 'agent' | 'ended_at' | 'published'>;
 
 /** A session's record, as far as its runs follow from it. */
 export interface RunsOf<Known extends Ran = Run> {

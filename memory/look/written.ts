@@ -17,7 +17,14 @@ const stateSchema = z.object({
   lifecycle: z.enum(LIFECYCLES),
   end: z.nullable(z.object({ reason: z.enum(END_REASONS) })),
   archived: z.boolean(),
-  runs: z.array(z.object({ process: processSchema, ended_at: instant, published: z.optional(z.enum(PUBLICATIONS)) })),
+  runs: z.array(
+    z.object({
+      process: processSchema,
+      agent: z._default(z.nullable(z.string()), null),
+      ended_at: instant,
+      published: z.optional(z.enum(PUBLICATIONS)),
+    }),
+  ),
   progress: z.object({ done: z.number(), total: z.number(), pending: z.number(), current: z.nullable(z.string()) }),
   loose_ends: z.object({
     ...{
