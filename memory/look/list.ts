@@ -11,7 +11,7 @@ import { stateWords } from '../condition/words.js';
 import { LOST_BEGINNING } from '../fold/state.js';
 import { isUnused } from '../fold/unused.js';
 import { settledCounts } from '../logs/settledCounts.js';
-import { purposeOf, readPurpose } from '../observed/purpose.js';
+import { lastAskedOf, purposeOf, readPurpose } from '../observed/purpose.js';
 import { type Observation, observe } from '../observed/sources.js';
 import { hasLostLines } from '../sessions/lostLines.js';
 import type { Memory } from '../sessions/memory.js';
@@ -28,6 +28,8 @@ import { settledState } from './written.js';
 export interface ListedSession {
   readonly session_id: string;
   readonly purpose: string;
+  /** The last prompt, unless it is the purpose. */
+  readonly last_asked: string | null;
   readonly name: string | null;
   readonly workspace: string | null;
   /** The top of its workspace. Null if it is unknown which one it was. */
@@ -39,11 +41,12 @@ export interface ListedSession {
 
 /** @returns the row as JSON. For ten thousand rows, copying each object by its keys takes longer than reading the files */
 export function rowValue(session: ListedSession) {
-  const { session_id, purpose, name, workspace, directory, created_at, last_activity, condition } = session;
+  const { session_id, purpose, last_asked, name, workspace, directory, created_at, last_activity, condition } = session;
   const { lifecycle, end, agent, liveness, run_ended, stuck, weight, progress, damage } = condition;
   return {
     session_id,
     purpose,
+    last_asked,
     name,
     workspace,
     directory,
@@ -68,7 +71,8 @@ export function rowValue(session: ListedSession) {
 export type SessionRow = ReturnType<typeof rowValue>;
 
 /** A session before it is a row. */
-interface Entry extends Pick<ListedSession, 'purpose' | 'name' | 'workspace' | 'directory' | 'created_at'> {
+interface Entry
+  extends Pick<ListedSession, 'purpose' | 'last_asked' | 'name' | 'workspace' | 'directory' | 'created_at'> {
   readonly recorded: Recorded;
   readonly judged: Judged | null;
   readonly wait: PublishedWait | null;
@@ -178,12 +182,13 @@ function isArchived({ places }: Viewer, folder: string, { recorded, created_at }
 }
 
 function rowOf(memory: Viewer, id: string, entry: Entry, directory: string | null): ListedSession {
-  const { purpose, name, workspace, created_at, recorded, judged, wait } = entry;
+  const { purpose, last_asked, name, workspace, created_at, recorded, judged, wait } = entry;
   const { clock, settings, surroundings } = memory;
   const viewpoint = { here: surroundings.process, now: clock.now(), hours: settings.freshness, judged, wait };
   return {
     session_id: id,
     purpose: created_at === null ? LOST_BEGINNING : purpose,
+    last_asked,
     name,
     workspace,
     directory,
@@ -197,9 +202,10 @@ function rowOf(memory: Viewer, id: string, entry: Entry, directory: string | nul
 function writtenEntry(memory: Viewer, folder: string): Entry | null {
   const state = settledState(memory, folder);
   if (state === null) return null;
-  const { name, workspace, purpose, created_at } = state;
+  const { name, workspace, purpose, last_asked, created_at } = state;
   return {
     purpose,
+    last_asked,
     name,
     workspace,
     directory: null,
@@ -233,6 +239,7 @@ async function foldedEntry(
     const purpose = state.facts === null ? '' : purposeOf(state, fold);
     return {
       purpose: purpose === '' ? await readPurpose(state, memory.programs, memory.stamp.redact) : purpose,
+      last_asked: lastAskedOf(state, fold),
       name: state.facts?.name ?? null,
       workspace: workspace?.id ?? state.facts?.workspace ?? null,
       directory: workspace?.root ?? null,

@@ -12,6 +12,7 @@ const instant = z.nullable(z.number());
 /** The fields that are read. */
 const stateSchema = z.object({
   purpose: z.string(),
+  last_asked: z._default(z.nullable(z.string()), null),
   name: z.nullable(z.string()),
   workspace: z.nullable(z.string()),
   lifecycle: z.enum(LIFECYCLES),

@@ -2,11 +2,12 @@
 import { LOST, MOVED } from '../fold/runs.js';
 import { isUndeclared, mayHaveBeenAsked } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
+import { filesInHand, isAtWork } from './inHand.js';
 import type { Observed } from './observed.js';
 
 /** As `state.json` has it. */
 export interface LooseEnds {
-  /** The agent owed an answer. */
+  /** The agent owed an answer, or a sub-agent of it was at work. */
   readonly turn: boolean;
   /** A person stopped its last turn in the middle of the work, and asked nothing since. */
   readonly stopped: boolean;
@@ -29,15 +30,15 @@ export function looseEndsOf(log: Worklog, fold: Observed | null): LooseEnds {
   const working = [...log.files].flatMap(([path, { status }]) => (status === 'working' ? [path] : []));
   const abandoned = new Set(fold?.leftTurns.flatMap(({ files }) => files) ?? []);
   // A conversation that has moved to another session took its open turn along.
-  const turn = fold?.isTurnOpen === true && hasConversation(log);
-  const touched = turn ? [...fold.touched, ...fold.openCalls().flatMap(({ path }) => path ?? [])] : [];
+  const turn = fold !== null && isAtWork(fold) && hasConversation(log);
+  const touched = turn ? filesInHand(fold) : [];
   const run = log.runs.at(-1);
   const hasReportedEnd =
     run !== undefined && run.ended_at !== null && run.reason !== LOST && !run.reason?.startsWith(MOVED);
   return {
     turn,
     stopped: !turn && fold?.isStopped === true && hasConversation(log),
-    answered: fold === null ? !mayHaveBeenAsked(log) : !fold.isTurnOpen && fold.idleAt !== null,
+    answered: fold === null ? !mayHaveBeenAsked(log) : !isAtWork(fold) && fold.idleAt !== null,
     // A bridge decides itself what becomes of a run that it has ended.
     cut_off: turn && hasReportedEnd && run.run_id === null,
     files: new Set([...working, ...abandoned, ...touched]).size,

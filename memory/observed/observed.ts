@@ -12,6 +12,7 @@ import { type Action, callWords, commandOf, type ObservedError, type OpenCall, p
 import { type Commit, takeCommits } from './commits.js';
 import { isFault, type Refusal, takeFault } from './faults.js';
 import { type ObservedFile, takeFiles } from './files.js';
+import type { SubAgentsFile } from './inHand.js';
 import { forgetPassed, passOrders, takeOrder, type WaitingOrder } from './orders.js';
 import { type Prompt, takePrompt } from './prompt.js';
 import { notePoint, type Point, type Rewind, rewind } from './rewinding.js';
@@ -57,6 +58,8 @@ export class Observed {
   idleAt: number | null = null;
   /** Files that were touched since the last end of a turn. */
   readonly touched = new Set<string>();
+  /** The last files that sub-agents touched, whether these are still at work or not. */
+  touchedBySubAgents: SubAgentsFile[] = [];
   /** Turns that were cut off, and that no later turn has resumed. */
   leftTurns: readonly AbandonedTurn[] = [];
   /** Their files that were read, or named in a command, since the last end of a turn. */

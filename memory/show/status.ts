@@ -45,7 +45,11 @@ export function stuckLines({ condition: { stuck }, now }: Look): string[] {
 }
 
 export function statusLines(look: Look): string[] {
-  return [titleLine(look), ...summaryLines(look), axesLine(look), ...detailLines(look)];
+  return [titleLine(look), ...askedLines(look), ...summaryLines(look), axesLine(look), ...detailLines(look)];
+}
+
+function askedLines({ state: { last_asked = null } }: Look): string[] {
+  return last_asked === null ? [] : [`last asked: ${oneLine(last_asked)}`];
 }
 
 export function summaryLines({ log: { end } }: Look): string[] {

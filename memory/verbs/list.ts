@@ -1,7 +1,7 @@
 import { counted } from '../../src/counted.js';
 import { agentWord, stateCell } from '../condition/words.js';
 import { type ListedSession, listSessions, rowValue } from '../look/list.js';
-import { directoryWord } from '../show/rowWords.js';
+import { directoryWord, purposeWord } from '../show/rowWords.js';
 import { ago } from '../show/status.js';
 import { flag } from './fields.js';
 import { type Outcome, verb } from './verb.js';
@@ -33,7 +33,7 @@ export const list = verb({
       progressWords(session),
       lastWords(session, now),
       ...(here ? [] : [directoryWord(session, memory.surroundings.variables.HOME)]),
-      session.purpose,
+      purposeWord(session),
     ]);
     const places = here ? [] : ['DIRECTORY'];
     const head = ['SESSION', 'STATE', 'AGENT', 'STEPS', 'LAST ACTIVITY', ...places, 'PURPOSE'];

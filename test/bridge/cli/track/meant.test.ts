@@ -140,6 +140,18 @@ test('the only unfinished session is meant, whatever was asked after it; of seve
   expect(err).toMatch(/the last one here\n2 other sessions here are unfinished: watchkeeper work list --here\n$/);
 });
 
+test('work that was interrupted is named by what was asked last, too: the first order may be done for long', async () => {
+  const scene = new SessionScene();
+  const later = [asks(now() - 40, 'Fix the lock'), calls(now() - 5, 't1', 'Bash')];
+  scene.begins(GONE, [...answered(), ...later]);
+  expect((await ask(scene, 'status')).out).toMatch(/^\S+: Is it dry\?\nlast asked: Fix the lock\n/);
+  const listed = async (...words: readonly string[]) =>
+    (await runCommand(work, ['list', ...words], { surroundings: scene.surroundings })).out;
+  expect(await listed()).toContain('Is it dry?; last asked: Fix the lock\n');
+  expect(JSON.parse(await listed('--json'))).toMatchObject([{ purpose: 'Is it dry?', last_asked: 'Fix the lock' }]);
+  expect((await ask(scene, 'status', '--json')).out).toContain('"last_asked":"Fix the lock"');
+});
+
 test('what an interrupted agent may have left half written is named, also after its conversation answered a question', async () => {
   const scene = new SessionScene();
   const write = calls(now() - 5, 't1', 'Write', { file_path: 'door.ts', content: 'x' });
