@@ -133,7 +133,12 @@ export function openRunOf<Known extends Ran>(runs: readonly Known[], process: Pr
   return runs.findLast((run) => isOpen(run) && isSameProcess(run.process, process));
 }
 
-export function isOpen({ ended_at }: Ran): boolean {
+/** @returns whether its program reported its end: it was not found gone, nor moved to another session */
+export function hasReportedEnd(run: Pick<Run, 'ended_at' | 'reason'>): boolean {
+  return run.ended_at !== null && run.reason !== LOST && !run.reason?.startsWith(MOVED);
+}
+
+export function isOpen({ ended_at }: Pick<Ran, 'ended_at'>): boolean {
   return ended_at === null;
 }
 

@@ -56,3 +56,26 @@ export function namedIn(command: string | null, turns: readonly AbandonedTurn[])
   if (command === null) return [];
   return turns.flatMap(({ files }) => files).filter((path) => command.includes(basename(path)));
 }
+
+/** A turn that seems to have been cut off, because a prompt came before its end. */
+export interface CutTurn {
+  readonly turn: AbandonedTurn;
+  /** Of the prompt, UTC epoch milliseconds. */
+  readonly at: number;
+}
+
+/** Claude Code 2.1.329 writes these lines within 30 ms. */
+const STOPPED_WITHIN_MS = 2_000;
+
+/**
+ * Orders that wait are written before the line which says that a person stopped the agent.
+ * @param at of that line, UTC epoch milliseconds
+ * @returns the turns without the one that it stopped
+ */
+export function unlessStopped(
+  turns: readonly AbandonedTurn[],
+  cut: CutTurn | null,
+  at: number,
+): readonly AbandonedTurn[] {
+  return cut === null || at - cut.at >= STOPPED_WITHIN_MS ? turns : turns.filter((turn) => turn !== cut.turn);
+}

@@ -1,5 +1,5 @@
 /** The unfinished parts of an agent's work, as it was last seen. */
-import { LOST, MOVED } from '../fold/runs.js';
+import { hasReportedEnd } from '../fold/runs.js';
 import { isUndeclared, mayHaveBeenAsked } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
 import { filesInHand, isAtWork } from './inHand.js';
@@ -33,14 +33,12 @@ export function looseEndsOf(log: Worklog, fold: Observed | null): LooseEnds {
   const turn = fold !== null && isAtWork(fold) && hasConversation(log);
   const touched = turn ? filesInHand(fold) : [];
   const run = log.runs.at(-1);
-  const hasReportedEnd =
-    run !== undefined && run.ended_at !== null && run.reason !== LOST && !run.reason?.startsWith(MOVED);
   return {
     turn,
     stopped: !turn && fold?.isStopped === true && hasConversation(log),
     answered: fold === null ? !mayHaveBeenAsked(log) : !isAtWork(fold) && fold.idleAt !== null,
     // A bridge decides itself what becomes of a run that it has ended.
-    cut_off: turn && hasReportedEnd && run.run_id === null,
+    cut_off: turn && run !== undefined && hasReportedEnd(run) && run.run_id === null,
     files: new Set([...working, ...abandoned, ...touched]).size,
     abandoned_files: abandoned.size,
     failed: fold !== null && (fold.actions.at(-1)?.outcome === 'failed' || fold.lastTurnEnd === 'error'),

@@ -26,7 +26,7 @@ export const FOLD_VERSION = 7;
 const LARGEST_BYTES = 16 * 1024 * 1024;
 
 type Maps = 'files' | 'tokens' | 'waits';
-type Apart = Maps | 'touched' | 'todos' | 'agents' | 'nameOf' | 'take' | 'addUnread' | 'openCalls' | 'waitingOrders';
+type Apart = Maps | 'touched' | 'todos' | 'agents' | 'nameOf' | 'take' | 'openCalls' | 'waitingOrders';
 type EntryOf<Known> = Known extends Map<infer Key, infer Value> ? readonly [Key, Value] : never;
 
 interface StoredFold {

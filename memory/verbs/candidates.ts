@@ -2,16 +2,16 @@
 import { UnreachableError, UsageError } from '../../src/errors.js';
 import { candidateWords } from '../condition/words.js';
 import { type Judge, lookAt } from '../look/look.js';
-import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { UnclearError } from '../sessions/unclear.js';
+import type { Viewer } from '../sessions/views.js';
 
 /** A person picks one of them. */
 export const MOST_SHOWN = 20;
 
 /** @returns the same error, with how each session is and what it is for */
 export async function describeCandidates(
-  memory: Memory,
+  memory: Viewer,
   { beginning, candidates, more }: UnclearError,
   judge: Judge,
 ): Promise<UsageError> {
@@ -24,7 +24,7 @@ export async function describeCandidates(
   return new UsageError([beginning, ...lines, ...(rest > 0 ? [`  … and ${rest} more`] : [])]);
 }
 
-async function howIs(memory: Memory, session: OpenSession, judge: Judge): Promise<string[]> {
+async function howIs(memory: Viewer, session: OpenSession, judge: Judge): Promise<string[]> {
   try {
     const { condition, state } = await lookAt(memory, session, { judge });
     return [candidateWords(condition), state.purpose];
