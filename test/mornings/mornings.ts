@@ -4,7 +4,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { worklogKind } from '../../memory/fold/rules/kind.js';
+import { type WorklogLine, worklogKind } from '../../memory/fold/rules/kind.js';
 import { keepSession } from '../../memory/keeping/keep.js';
 import { type Launch, startConversation } from '../../memory/programs/conversationStart.js';
 import { endRun } from '../../memory/programs/runEnd.js';
@@ -112,8 +112,17 @@ export class Morning {
     await this.#scene.clock.advance(MINUTE);
   }
 
-  /** @param source of the conversation; `resume` takes the conversation of the label again */
-  async session(label: string, records: readonly Record[], end: End = 'orderly', source: Launch['source'] = 'startup') {
+  /**
+   * @param source of the conversation; `resume` takes the conversation of the label again
+   * @param declared before its first record
+   */
+  async session(
+    label: string,
+    records: readonly Record[],
+    end: End = 'orderly',
+    source: Launch['source'] = 'startup',
+    declared: readonly WorklogLine[] = [],
+  ) {
     const { clock, home } = this.#scene;
     this.#count += 1;
     const conversation =
@@ -124,6 +133,7 @@ export class Morning {
     const launch: Launch = { provider: 'claude', conversation, source, transcript, agent, launchedIn: null };
     const given = await this.#started(launch);
     this.ids.set(label, given.id);
+    if (declared.length > 0) this.#scene.open().sessions.addFacts(given.id, [...declared]);
     let text = '';
     for (const record of records) {
       const more = { sessionId: conversation, uuid: `u${this.#count}-${text.length}`, isSidechain: false };
@@ -165,6 +175,26 @@ export class Morning {
   note(label: string, text: string): void {
     const memory = this.#scene.open();
     memory.sessions.addFacts(this.ids.get(label) ?? '', [worklogKind.line('note', { text, priority: 'high' })]);
+  }
+
+  /** Work by a plan, which its agent declares and keeps as its own list, too; killed in the second step. */
+  async planned(label: string, titles: readonly string[]): Promise<void> {
+    const list = titles.flatMap((subject) => [call('TaskCreate', { subject, description: subject }), result()]);
+    const todos = titles.map((content, index) => ({ content, status: index === 0 ? 'completed' : 'pending' }));
+    const kept = [...list, call('TodoWrite', { todos }), result()];
+    const failed = [call('Bash', { command: 'npm run a-long-check' }), result('Exit code 1\n3 failed', true)];
+    const step = (index: number) => ({ step: `${index + 1}` });
+    const declared = [
+      ...titles.map((title, index) => worklogKind.line('step_added', { ...step(index), title })),
+      ...(['in_progress', 'completed'] as const).map((to) => worklogKind.line('step', { ...step(0), to })),
+      worklogKind.line('step', { ...step(1), to: 'in_progress' }),
+    ];
+    const records = [asks(label), ...kept, ...failed, call('Bash', { command: 'npm run the-server' })];
+    await this.session(label, records, 'kill', 'startup', declared);
+  }
+
+  async rest(hours: number): Promise<void> {
+    await this.#scene.clock.advance(hours * HOUR);
   }
 
   /** @returns what a new window is told the next day */
