@@ -5,6 +5,7 @@ import { shorten } from '../../src/log/shorten.js';
 import { isoTime } from '../../src/time.js';
 import { type DoubtfulFile, nameIn } from '../condition/filesInDoubt.js';
 import { progressOf, sumOf } from '../fold/state.js';
+import type { SettledFile } from '../look/settledSince.js';
 import { type Action, agentWords, type OpenCall, toolOf } from '../observed/calls.js';
 import { changeWords, type ObservedFile } from '../observed/files.js';
 import type { Observed } from '../observed/observed.js';
@@ -158,6 +159,21 @@ export function doubtOf(files: readonly DoubtfulFile[], words: Words): Section {
     entries: entries(
       'files',
       files.map((file) => `- ${words.path(file.path)}: ${state(file)}`),
+    ),
+  };
+}
+
+/** @returns how a file was finished, in a clause */
+export function settledWords({ how, by }: SettledFile, name: (id: string) => string): string {
+  return by === null ? `${how} since` : `${how} since by the agent of session ${name(by)}`;
+}
+
+export function settledOf(files: readonly SettledFile[], words: Words): Section {
+  return {
+    title: 'Files that it may have left half written, and that others have finished since:',
+    entries: entries(
+      'notes',
+      files.map((file) => `- ${words.path(file.path)}: ${settledWords(file, (id) => words.name(id))}`),
     ),
   };
 }

@@ -28,6 +28,7 @@ import {
   leftOf,
   nextOf,
   openOf,
+  settledOf,
   tasksOf,
   turnLine,
   Words,
@@ -66,13 +67,15 @@ export function contextFor(view: SessionView, level: ContextLevel, reader: Conte
   const ofTurn = fold !== null && has('turn') ? fold : null;
   const left = isLeft(view, level) ? fold : null;
   const doubts = has('files_in_doubt') || left !== null;
-  const files = doubts || has('files_in_progress') ? filesInDoubt({ log, fold }, root) : [];
+  const all = doubts || has('files_in_progress') ? filesInDoubt({ log, fold }, root) : [];
+  const files = all.filter(({ path }) => view.settled.every((file) => file.path !== path));
   const plan = [...log.steps.values()];
   const sections = [
     headOf(view, level, words, reader),
     ...(left === null ? [] : [openOf(left, words, log.waits.get('permission')?.since ?? null)]),
     ...(has('turn') || left !== null ? [leftOf(view.left, words)] : []),
     doubts ? doubtOf(files, words) : inProgressOf(files, words),
+    settledOf(doubts ? view.settled : [], words),
     ...(has('steps', 'open_steps') ? [planOf(log, { level, fold }, words)] : []),
     ...(fold !== null && has('steps') ? [tasksOf(fold, words, plan)] : []),
     ...(fold !== null && has('open_steps') ? [tasksOf(fold, words, plan, isOpen)] : []),

@@ -11,6 +11,7 @@ const COMMITS: Asking = { ...FILES, about: 'commits' };
 /** For calls at an agent's start, which may take two seconds in all. */
 const COMMITS_AT_START: Asking = { about: 'commits', preparingMs: SECOND / 4, askingMs: SECOND };
 const DIGEST_LENGTH = 16;
+const MOST_COMMITS = 200;
 /** How a line of `git status` begins. */
 const UNTRACKED = '??';
 /** Otherwise git starts itself in each submodule, with its configuration. Another commit there is a change of this repository. */
@@ -81,6 +82,20 @@ export class Git {
   commitsAfter(at: number): number | null {
     const since = `--since=${isoTime(at)}`;
     return this.#within(COMMITS_AT_START, ({ ask }) => countOf(ask(['rev-list', '--count', since, 'HEAD'])));
+  }
+
+  /**
+   * @param at UTC epoch milliseconds
+   * @returns files of the last {@link MOST_COMMITS} commits that were made afterwards, relative to the top level; null as {@link commitsAfter}
+   */
+  committedAfter(at: number): string[] | null {
+    // Commits know whole seconds.
+    const since = `--since=@${Math.ceil(at / SECOND)}`;
+    const names = ['--format=', '--name-only', '-z', '--no-renames', `--max-count=${MOST_COMMITS}`];
+    return this.#within(COMMITS_AT_START, ({ ask }) => {
+      const printed = ask(['log', since, ...names, 'HEAD']);
+      return printed === null ? null : [...new Set(printed.split('\0').filter((path) => path !== ''))];
+    });
   }
 
   /** @returns the files that git tracks or could add, relative to the directory, also deleted ones; null as {@link state} */

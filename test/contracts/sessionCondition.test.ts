@@ -224,7 +224,7 @@ const SHOWN: Readonly<Record<string, Partial<typeof AT_WORK>>> = {
     sessions: 'cut off, ended',
     'monitor --check': '0; not stuck; no agent is at work',
     'crash-detect': '1; was cut off',
-    'track resume': '0; active; Its agent was cut off; was at work when',
+    'track resume': '0; active; Its agent was cut off',
     '/status': '-',
     'the hook of the next agent': 'named; active; Its agent was cut off; an agent here was cut off',
   },

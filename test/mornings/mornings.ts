@@ -2,13 +2,15 @@
  * Mornings: what happened in a directory the day before, and what the next agent, and its person, should hear of first. Each was written
  * down before the program answered.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type WorklogLine, worklogKind } from '../../memory/fold/rules/kind.js';
 import { keepSession } from '../../memory/keeping/keep.js';
 import { type Launch, startConversation } from '../../memory/programs/conversationStart.js';
 import { endRun } from '../../memory/programs/runEnd.js';
 import { type GivenContext, noteGiven, startContext } from '../../memory/programs/sessionContext.js';
+import type { Memory } from '../../memory/sessions/memory.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
 import { HOUR, isoTime, MINUTE } from '../../src/time.js';
 import { memoryScene } from '../memory/scene.js';
@@ -76,6 +78,47 @@ export class Morning {
       [asks(label), call('Write', input), result(), call('Bash', { command: 'npm test' })],
       end,
     );
+  }
+
+  /** Another agent writes the file of a label again. */
+  async finishes(label: string, of: string, end: End = 'orderly'): Promise<void> {
+    const file = this.path(`${of.replaceAll(' ', '-')}.ts`);
+    writeFileSync(file, 'the whole of it');
+    const records = [asks(label), call('Write', { file_path: file, content: 'the whole of it' }), result()];
+    await this.session(label, end === 'kill' ? records : [...records, says('It is whole.')], end);
+  }
+
+  /** Another agent's command deletes it, as its program lists it. */
+  async deletes(label: string, of: string): Promise<void> {
+    const file = this.path(`${of.replaceAll(' ', '-')}.ts`);
+    rmSync(file);
+    const bashEditDiff = { files: [{ filePath: file, deleted: true }] };
+    const done = { ...result(), toolUseResult: { stdout: '', bashEditDiff } };
+    await this.session(label, [asks(label), call('Bash', { command: `git rm ${file}` }), done, says('It is gone.')]);
+  }
+
+  /** A person commits all that there is. */
+  commit(): void {
+    const date = isoTime(this.#scene.clock.now());
+    const identity = ['-c', 'user.name=P', '-c', 'user.email=p@example.org'];
+    for (const args of [
+      ['init', '-q'],
+      ['add', '.'],
+      [...identity, 'commit', '-qm', 'Keep it'],
+    ])
+      execFileSync('git', args, {
+        cwd: this.#scene.directory,
+        env: { ...process.env, GIT_COMMITTER_DATE: date, GIT_AUTHOR_DATE: date },
+      });
+  }
+
+  remove(file: string): void {
+    rmSync(this.path(file));
+  }
+
+  /** As a command of a person sees it. */
+  open(): Memory {
+    return this.#scene.open();
   }
 
   /** Work that stops while a command runs, without a file. */
