@@ -19,7 +19,8 @@ import type { OpenSession } from '../sessions/sessions.js';
 import { placeNow } from '../show/directory.js';
 import { ago, leftLine, section, stepLine } from '../show/status.js';
 import type { Section } from './budget.js';
-import { doubtOf, entries, leftOf, ordersOf, settledOf, settledWords, type Words } from './observedSections.js';
+import { doubtOf, settledOf, settledWords } from './fileSections.js';
+import { entries, leftOf, ordersOf, type Words } from './observedSections.js';
 import { type Resuming, type WayToResume, wayToResume } from './resuming.js';
 
 /** For people. */

@@ -12,18 +12,8 @@ import { ago } from '../show/status.js';
 import { type Section, withinBudget } from './budget.js';
 import { errorsOf, refusalsOf, unreadLines } from './faultSections.js';
 import { FENCE_LENGTH, fenced } from './fence.js';
-import {
-  callsOf,
-  changedOf,
-  doubtOf,
-  entries,
-  nextOf,
-  openOf,
-  tasksOf,
-  turnLine,
-  Words,
-  wordsLines,
-} from './observedSections.js';
+import { changedOf, doubtOf } from './fileSections.js';
+import { callsOf, entries, nextOf, openOf, tasksOf, turnLine, Words, wordsLines } from './observedSections.js';
 
 const CHARACTERS = 4_000;
 const MOST_ACTIONS = 8;
