@@ -1,5 +1,6 @@
 /** Asks git about a directory, without changing it. Every call has a time limit, and none takes a lock. */
 import { createHash } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isoTime, SECOND } from '../../src/time.js';
 import { gitFoldersOf, isCommit } from './checkout.js';
@@ -89,6 +90,7 @@ export class Git {
    * @returns files of the last {@link MOST_COMMITS} commits that were made afterwards, relative to the top level; null as {@link commitsAfter}
    */
   committedAfter(at: number): string[] | null {
+    if (!mayHaveMoved(this.#root, at)) return [];
     // Commits know whole seconds.
     const since = `--since=@${Math.ceil(at / SECOND)}`;
     const names = ['--format=', '--name-only', '-z', '--no-renames', `--max-count=${MOST_COMMITS}`];
@@ -109,6 +111,12 @@ export class Git {
   #within<Answer>(asking: Asking, question: (repository: Repository) => Answer | null): Answer | null {
     return withRepository(this.#root, this.#variables, asking, question);
   }
+}
+
+/** Each commit enters the log of the branch that is checked out. Without that log, only git knows. */
+function mayHaveMoved(root: string, at: number): boolean {
+  const log = statSync(join(gitFoldersOf(root).folder, 'logs', 'HEAD'), { throwIfNoEntry: false });
+  return log === undefined || log.mtimeMs > at;
 }
 
 /** Work in another worktree is a change there. No other command looks after a repository of its own, such as a clone. */
