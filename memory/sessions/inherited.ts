@@ -1,11 +1,16 @@
 /** A shell, a service or a terminal's server may have inherited the variables of an agent that is gone, or works elsewhere. */
 import { AGENT_PROGRAMS } from '../../src/agents/programs.js';
 import { isProcessAlive } from '../../src/host/identity.js';
+import type { Bindings, BoundConversation } from './bindings.js';
 import { isAbove } from './bridgeRun.js';
-import type { Memory } from './memory.js';
 import type { OpenSession } from './sessions.js';
+import type { Surroundings } from './surroundings.js';
 
-type Calling = Pick<Memory, 'surroundings' | 'conversation' | 'bindings'>;
+interface Calling {
+  readonly surroundings: Surroundings;
+  readonly conversation: BoundConversation | null;
+  readonly bindings: Pick<Bindings, 'sessionOf'>;
+}
 
 /**
  * @param session that a caller means who names none
