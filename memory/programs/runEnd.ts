@@ -4,7 +4,7 @@ import { worklogKind } from '../fold/rules/kind.js';
 import { openRunOf } from '../fold/runs.js';
 import { isImplicit, isUndeclared, mayHaveBeenAsked } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
-import { isPacked, transcriptOf } from '../observed/programFolders.js';
+import { isInHistory, isPacked, transcriptOf } from '../observed/programFolders.js';
 import { type Adopting, isAdopted } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
 import { isUnbegun, type OpenSession } from '../sessions/sessions.js';
@@ -35,8 +35,9 @@ function isWhole(memory: Adopting, session: OpenSession, launch: Omit<Launch, 's
 /** @param reason in the program's word */
 export function endRun(memory: Viewer, session: OpenSession, agent: ProcessIdentity, reason: string): void {
   const { sessions } = memory;
-  // The transcript may be gone at the next look.
-  const asked = hasTranscript(memory, session.log.state) || undefined;
+  // The transcript may be gone at the next look, or by now.
+  const { state } = session.log;
+  const asked = hasTranscript(memory, state) || isTypedIn(memory, state) || undefined;
   sessions.addFacts(session, ({ runs }) =>
     openRunOf(runs, agent) === undefined ? [] : [worklogKind.line('run_ended', { process: agent, reason, asked })],
   );
@@ -48,6 +49,10 @@ export function endRun(memory: Viewer, session: OpenSession, agent: ProcessIdent
 function wasNeverAsked(memory: Viewer, state: Worklog): boolean {
   if (!isImplicit(state) || !isUndeclared(state) || memory.programs === null) return false;
   return !mayHaveBeenAsked(state) && !memory.runsOf(state).isLost && !hasTranscript(memory, state);
+}
+
+function isTypedIn({ programs }: Viewer, { conversations }: Worklog): boolean {
+  return programs !== null && conversations.some((one) => one.moved_at === null && isInHistory(one, programs));
 }
 
 function hasTranscript({ programs }: Viewer, { conversations }: Worklog): boolean {

@@ -44,7 +44,7 @@ export const runRules = {
     { afterEnd: true, starts: true },
   ),
   run_ended: fact(
-    // `asked`: there was a transcript, which its program begins with the first prompt.
+    // `asked`: there was a transcript, which its program begins with the first prompt, or its history has a prompt.
     () => ({ process: processSchema, reason: text, run_id: unread<string>(), asked: z.optional(z.boolean()) }),
     (log, { process, reason, asked }, { at }) => {
       const { runs, waits, notices } = log;

@@ -34,7 +34,8 @@ function launch(conversation: string, more: object = {}) {
   return { ...plain, ...more } as Parameters<typeof startConversation>[1];
 }
 
-const open = (scene: MemoryScene) => scene.open({ CODEX_HOME: join(scene.home, 'codex') });
+const open = (scene: MemoryScene) =>
+  scene.open({ CODEX_HOME: join(scene.home, 'codex'), CLAUDE_CONFIG_DIR: join(scene.directory, '.claude') });
 
 function begin(scene: MemoryScene, conversation: string, more: object = {}) {
   return startConversation(open(scene), launch(conversation, more));
@@ -80,9 +81,23 @@ test('one that ended in order was asked nothing, unless its program keeps no tra
   expect(ended(scene, 'c-4', { provider: 'codex' })).toBe('superseded');
 });
 
+function typed({ surroundings }: Memory, ...lines: readonly object[]): void {
+  const folder = surroundings.variables.CLAUDE_CONFIG_DIR ?? '';
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'history.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+}
+
+test('one in which only a command of its program was typed was asked nothing', () => {
+  const scene = memoryScene();
+  typed(open(scene), { display: '/exit', sessionId: 'c-1' }, { display: 'Paint the door', sessionId: 'another' });
+  expect(ended(scene, 'c-1')).toBe('superseded');
+});
+
 /** What a window leaves of a prompt, apart from its transcript. */
 const SIGNS: Readonly<Record<string, (memory: Memory, session: OpenSession) => void>> = {
   'had a transcript when it ended': () => {},
+  'has a prompt in the history of its program': (memory) =>
+    typed(memory, { display: '/exit', sessionId: 'c-1' }, { display: 'Paint the door', sessionId: 'c-1' }),
   'was resumed': ({ sessions }, session) => sessions.addFacts(session, [conversationLine('resume')]),
   'was compacted': ({ sessions }, session) => sessions.addFacts(session, [conversationLine('compact')]),
   'asked for a permission': (memory, session) =>
