@@ -18,7 +18,8 @@ import { recordOfConversation } from './leftConversation.js';
 import type { RunContext } from './runContext.js';
 
 const INTERRUPTED =
-  '[You were interrupted while you worked on this: the service was restarted, or a limit of your provider was reached. Check what is already done, and continue.]';
+  'You were interrupted while you worked on this: the service was restarted, or a limit of your provider was reached.';
+const GO_ON = 'Check what is already done, and continue.';
 
 export interface PromptContext extends Pick<RunContext, 'store' | 'clock' | 'here' | 'redact' | 'logger'> {
   readonly settings: Pick<Settings, 'logsFolder' | 'memory'>;
@@ -37,8 +38,11 @@ const SAID_THERE = 'This was said in it last:';
 export async function promptOf(context: PromptContext, session: AgentSession): Promise<Prompt> {
   const { store } = context;
   const { message_text: message } = session.request;
-  const note = (await wasInterrupted(context, session)) ? INTERRUPTED : null;
-  if (session.attempt === 1 || session.revival_of === null) return { text: joined(message, note), record: '' };
+  const isInterrupted = await wasInterrupted(context, session);
+  if (session.attempt === 1 || session.revival_of === null)
+    return { text: joined(message, isInterrupted ? `[${INTERRUPTED} ${GO_ON}]` : null), record: '' };
+  // A second attempt is told anyway to check what is done.
+  const note = isInterrupted ? `[${INTERRUPTED}]` : null;
   const claim = await store.records.claimOf(session);
   const incident = claim === null ? null : await store.records.incident(claim);
   const finding = incident === null ? null : leadingFinding(incident);
@@ -75,7 +79,7 @@ async function wasInterrupted(
 /** @returns the known facts about the first attempt; a fault of its files is logged, and the second attempt does without them */
 async function recordOf(
   { settings, clock, here, redact, logger }: PromptContext,
-  { session_id, working_directory }: AgentSession,
+  { session_id, working_directory, request }: AgentSession,
   { first, end, used }: { readonly first: string; readonly end: string | null; readonly used: number },
 ): Promise<string> {
   try {
@@ -84,7 +88,7 @@ async function recordOf(
     const root = realOf(working_directory);
     const { fold } = await observeKept({ log, folder, workspace: { root } });
     const view = { ...UNSEEN, log, fold, now: clock.now(), root, here, pinned: [], settings: settings.memory, redact };
-    return contextFor(view, 'revival', { end, used });
+    return contextFor(view, 'revival', { end, used, message: request.message_text });
   } catch (err) {
     const said = `session ${session_id}: its prompt lacks the record of ${first}: ${describeError(err)}`;
     logger.warn({ err, session_id }, said);

@@ -1,6 +1,7 @@
 /** A command whose first word is a verb: `track` and `work`. */
 import { refreshGenerated } from '../../memory/keeping/rebuild.js';
 import { takeReports } from '../../memory/programs/takeReports.js';
+import { ownSurroundings } from '../../memory/sessions/bridgeRun.js';
 import { Memory } from '../../memory/sessions/memory.js';
 import { type AnyVerb, ask, type Door, type Outcome, type Table } from '../../memory/verbs/verb.js';
 import { judge } from '../../monitoring/terminals/judge.js';
@@ -67,8 +68,10 @@ async function runVerb(
     throw new UsageError(`${what}${didYouMean(name, known)} (known: ${known.join(', ')})`);
   }
   const { input, folder, isJson } = readTyped(verb, [...first, ...others]);
-  const { surroundings, redact, io } = context;
+  const { redact, io } = context;
+  const { surroundings, left } = ownSurroundings(context.surroundings);
   const memory = new Memory({ surroundings, folder, clock: systemClock, redact });
+  if (left !== null) memory.leftOut.push(left);
   takeReports(memory);
   let code: ExitCode;
   try {

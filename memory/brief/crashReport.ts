@@ -9,6 +9,7 @@ import { MOST_RECENT } from '../fold/recent.js';
 import { Runs } from '../fold/runs.js';
 import type { Worklog } from '../fold/worklog.js';
 import { type Look, lookAt } from '../look/look.js';
+import type { SettledFile } from '../look/settledSince.js';
 import { type Weighed, weighedHere } from '../look/unfinished.js';
 import { lastAskedOf, purposeOf } from '../observed/purpose.js';
 import { stepsOf } from '../observed/step.js';
@@ -18,7 +19,8 @@ import type { OpenSession } from '../sessions/sessions.js';
 import { placeNow } from '../show/directory.js';
 import { ago, leftLine, section, stepLine } from '../show/status.js';
 import type { Section } from './budget.js';
-import { doubtOf, entries, leftOf, ordersOf, type Words } from './observedSections.js';
+import { doubtOf, settledOf, settledWords } from './fileSections.js';
+import { entries, leftOf, ordersOf, type Words } from './observedSections.js';
 import { type Resuming, type WayToResume, wayToResume } from './resuming.js';
 
 /** For people. */
@@ -48,6 +50,8 @@ export interface CrashReport {
   /** Processes of its agent that still run; redacted. */
   readonly left: readonly LeftProcess[];
   readonly files: readonly DoubtfulFile[];
+  /** Files that others have finished since. */
+  readonly settled: readonly SettledFile[];
   readonly recent: readonly { readonly at: number; readonly words: string }[];
   readonly advice: readonly string[];
 }
@@ -73,7 +77,12 @@ export async function crashesHere(memory: Resuming & Pick<Memory, 'claims' | 'lo
  * @param at how its directory has changed, the identity of a process of this host, and how its reader resumes the work
  */
 export function crashReport(
-  { log, fold, last, condition: { agent, left, doubtful: files } }: Pick<Look, 'log' | 'fold' | 'last' | 'condition'>,
+  {
+    log,
+    fold,
+    last,
+    condition: { agent, left, doubtful: files, settled },
+  }: Pick<Look, 'log' | 'fold' | 'last' | 'condition'>,
   { place, here, way }: Pick<CrashReport, 'place'> & { readonly here: ProcessIdentity; readonly way: WayToResume },
 ): CrashReport {
   const steps = stepsOf({ log, fold });
@@ -92,6 +101,7 @@ export function crashReport(
     steps: steps.map(stepLine),
     left,
     files,
+    settled,
     recent: recentOf(log, fold),
     advice: [
       ...(left.length === 0 ? [] : ['End the processes above, or wait for them, before the same is done again.']),
@@ -129,7 +139,7 @@ function inTurns<Entry extends { readonly at: number }>(left: readonly Entry[], 
 
 /** @returns the report for a person */
 export function crashLines(report: CrashReport, now: number): string[] {
-  const { last_asked, waiting, place, files, recent } = report;
+  const { last_asked, waiting, place, files, settled, recent } = report;
   const time = (at: number | null) => (at === null ? 'unknown' : `${localTime(at)} (${ago(now - at)})`);
   return [
     `${report.session_id} ${INTERRUPTED[report.kind]}: ${localWords(report)}`,
@@ -144,6 +154,10 @@ export function crashLines(report: CrashReport, now: number): string[] {
     ...section('steps:', report.steps),
     ...section('still running, begun by an agent that is gone:', report.left.map(leftLine)),
     ...section('files that may be incomplete:', fileLines(files)),
+    ...section(
+      'files that others have finished since:',
+      settled.slice(0, MOST_FILES_NAMED).map((file) => `${oneLine(file.path)}: ${settledWords(file, oneLine)}`),
+    ),
     ...section(
       'the last entries:',
       recent.map(({ at, words }) => `${localTime(at)}  ${oneLine(words)}`),
@@ -210,6 +224,7 @@ export function otherCrash(
     ...(fold === null ? [] : [ordersOf(fold, words)]),
     leftOf(condition.left, words),
     doubtOf(condition.doubtful, words),
+    settledOf(condition.settled, words),
   ];
 }
 

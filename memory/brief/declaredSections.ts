@@ -3,10 +3,11 @@ import { isoTime } from '../../src/time.js';
 import { progressOf } from '../fold/state.js';
 import type { Note, Worklog } from '../fold/worklog.js';
 import type { Observed } from '../observed/observed.js';
+import type { StepLike } from '../observed/step.js';
 import type { Priority, StepStatus } from '../words.js';
 import type { Rank, Section } from './budget.js';
 import { type ContextLevel, holds } from './levels.js';
-import { entries, stepEntries, type Words } from './observedSections.js';
+import { entries, nextOf, stepEntries, type Words } from './observedSections.js';
 
 const NOTE_RANKS: Readonly<Record<Priority, Rank>> = {
   critical: 'critical_notes',
@@ -16,11 +17,26 @@ const NOTE_RANKS: Readonly<Record<Priority, Rank>> = {
 const DIGEST_LENGTH = 12;
 const MOST_TOP_NOTES = 3;
 
-export function planOf(log: Worklog, level: ContextLevel, words: Words): Section {
-  const steps = [...log.steps.values()];
+/** @param fold whose own tasks may be the same. Null if nothing was observed */
+export function planOf(
+  { steps: declared }: Worklog,
+  { level, fold }: { readonly level: ContextLevel; readonly fold: Pick<Observed, 'todos'> | null },
+  words: Words,
+): Section {
+  const steps = [...declared.values()];
   const { done, total } = progressOf(steps);
   const shown = holds(level, 'steps') ? steps : steps.filter(isOpen);
-  return { title: `Steps, ${done} of ${total} were done:`, entries: stepEntries(shown, words) };
+  const more = ({ title, status, reason }: StepLike) => {
+    const own = fold?.todos.list.findLast((task) => task.title === title);
+    const why = status === 'failed' && reason ? `: ${words.text(reason)}` : '';
+    return own === undefined || own.status === status
+      ? why
+      : `${why}; in its own list: ${own.status.replace('_', ' ')}`;
+  };
+  return {
+    title: `Steps, ${done} of ${total} were done:`,
+    entries: stepEntries<StepLike>(shown, words, nextOf(steps)?.id, more),
+  };
 }
 
 /** A failed one may be tried again. */
@@ -42,11 +58,18 @@ export function notesOf(notes: readonly Note[], level: ContextLevel, words: Word
   };
 }
 
-export function entriesOf({ recent }: Worklog, count: number, words: Words): Section {
-  // Notes have a section of their own. Lines of Watchkeeper and of a program's hooks, such as the start of a run, say nothing of
-  // the work.
+/** Other sections show these: the purpose, how the run ended, the steps and where they are, the notes. */
+const SHOWN_ELSEWHERE = ['session_started', 'run_started', 'run_ended', 'step_added', 'step', 'note'];
+
+export function entriesOf({ recent, files }: Worklog, count: number, words: Words): Section {
+  const inProgress = [...files].flatMap(([path, { status }]) => (status === 'working' ? [`${path}: working`] : []));
+  // Lines of Watchkeeper and of a program's hooks say nothing of the work.
   const declared = recent.filter(
-    ({ event, origin }) => event !== 'note' && origin !== 'watchkeeper' && origin !== 'program',
+    ({ event, origin, words: entry }) =>
+      !SHOWN_ELSEWHERE.includes(event) &&
+      !(event === 'file' && inProgress.includes(entry)) &&
+      origin !== 'watchkeeper' &&
+      origin !== 'program',
   );
   const last = count === 0 ? [] : declared.slice(-count);
   const lines = last.map(({ at, words: entry }) => `- ${isoTime(at)} ${words.text(entry)}`);

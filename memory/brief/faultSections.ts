@@ -4,15 +4,13 @@ import { isoTime } from '../../src/time.js';
 import { agentWords } from '../observed/calls.js';
 import type { Observed } from '../observed/observed.js';
 import type { Section } from './budget.js';
-import { entries, type Words } from './observedSections.js';
-
-const MOST_ERRORS = 5;
+import { entries, MOST_FAULTS, type Words } from './observedSections.js';
 
 export function errorsOf({ errors, more }: Observed, words: Words): Section {
-  const last = errors.slice(-MOST_ERRORS);
+  const last = errors.slice(-MOST_FAULTS);
   const lines = last.map(
     ({ at, agent, call, outcome, message }) =>
-      `- ${isoTime(at)} ${agentWords(agent)}${words.text(call)} ${words.name(outcome)}: ${words.text(message)}`,
+      `- ${isoTime(at)} ${agentWords(agent)}${words.text(call)} ${words.name(outcome)}${message === '' ? '' : `: ${words.text(message)}`}`,
   );
   const count = errors.length + (more.errors ?? 0);
   return { title: `Calls that failed, ${count} in all; the last ones:`, entries: entries('high_notes', lines) };
@@ -20,7 +18,7 @@ export function errorsOf({ errors, more }: Observed, words: Words): Section {
 
 /** A refusal is a person's word, or a rule's, and no failure. */
 export function refusalsOf({ refusals, more }: Observed, words: Words): Section {
-  const last = refusals.slice(-MOST_ERRORS);
+  const last = refusals.slice(-MOST_FAULTS);
   const lines = last.map(({ at, agent, call, outcome, message, said }) => {
     const why = said === null ? `: ${words.text(message)}` : `; the person said: ${words.text(said)}`;
     return `- ${isoTime(at)} ${agentWords(agent)}${words.text(call)} ${words.name(outcome)}${why}`;

@@ -1,16 +1,15 @@
 /** Sections of a context from what was observed of a session. */
+import { LISTS } from '../../src/journal/agentVocabulary.js';
 import type { Redact } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
 import { isoTime } from '../../src/time.js';
-import { type DoubtfulFile, nameIn } from '../condition/filesInDoubt.js';
 import { progressOf, sumOf } from '../fold/state.js';
-import { agentWords, type OpenCall } from '../observed/calls.js';
-import { changeWords, type ObservedFile } from '../observed/files.js';
+import { type Action, agentWords, type OpenCall, toolOf } from '../observed/calls.js';
 import type { Observed } from '../observed/observed.js';
 import type { Rewind } from '../observed/rewinding.js';
+import type { StepLike } from '../observed/step.js';
 import type { LeftProcess } from '../sessions/leftProcesses.js';
 import { MARKS } from '../show/status.js';
-import type { StepStatus } from '../words.js';
 import type { Entry, Rank, Section } from './budget.js';
 import { quoted } from './fence.js';
 
@@ -23,6 +22,10 @@ const WAITS: Readonly<Record<string, string>> = {
   child: 'another agent',
 };
 const NAME = /^[\w.-]{1,64}$/;
+/** How many failed calls are shown, and how many refused ones. */
+export const MOST_FAULTS = 5;
+/** A command of Watchkeeper that wrote what the record shows. */
+const OWN_COMMAND = /^\w+: (?:watchkeeper track|session-tracker) \w/;
 
 /** Puts words of others into a brief. */
 export class Words {
@@ -52,12 +55,11 @@ export function entries(rank: Rank, lines: readonly string[]): Entry[] {
   return lines.map((text) => ({ rank, text }));
 }
 
-/** @returns the agent's words at its end, whether it was at work then, and which earlier turns it abandoned */
-export function turnLines(observed: Observed, words: Words): string[] {
+/** @returns the agent's words at its end, what was taken back, and which earlier turns it abandoned */
+export function wordsLines(observed: Observed, words: Words): string[] {
   const { lastWords, hasSpoken, leftTurns, rewinds } = observed;
   const when = hasSpoken ? '' : ', from before its last prompt';
   return [
-    turnLine(observed, words),
     ...(lastWords === null ? [] : [`The agent's last words${when}: ${words.text(lastWords)}`]),
     ...rewinds.slice(-1).map((last) => rewindLine(last, rewinds.length, words)),
     ...leftTurns.map(
@@ -73,10 +75,15 @@ function rewindLine({ at, prompts }: Rewind, count: number, words: Words): strin
   return `A person took the conversation back at ${isoTime(at)}${times}${what}: what was done for that does not count; its files may still be there.`;
 }
 
-export function turnLine({ isTurnOpen, lastTurnEnd, waits }: Observed, words: Words): string {
-  const isAsking = waits.has('user') || waits.has('permission');
+/** @returns whether the agent waits for a person */
+export function isAsking({ waits }: Observed): boolean {
+  return waits.has('user') || waits.has('permission');
+}
+
+export function turnLine(observed: Observed, words: Words): string {
+  const { isTurnOpen, lastTurnEnd } = observed;
   return isTurnOpen
-    ? `Its last turn did not end: the agent ${isAsking ? 'waited for a person' : 'was at work'} when the record stopped.`
+    ? `Its last turn did not end: the agent ${isAsking(observed) ? 'waited for a person' : 'was at work'} when the record stopped.`
     : `Its last turn ended: ${endOf(lastTurnEnd, words)}.`;
 }
 
@@ -94,7 +101,7 @@ function endOf(reason: string | null, words: Words): string {
  */
 export function openOf(observed: Observed, words: Words, asked: number | null = null): Section {
   const isAsked = ({ at }: OpenCall) => asked !== null && asked >= at;
-  const calls = [...observed.leftTurns.flatMap((turn) => turn.calls), ...observed.openCalls()]
+  const calls = openCallsOf(observed)
     .map((call) => [call, isAsked(call) ? '; a permission was asked for, so it may never have run' : ''] as const)
     .map(([{ words: call, at }, more]) => `- ${words.text(call)}, since ${isoTime(at)}, without a result${more}`);
   const waits = [...observed.waits].map(
@@ -107,6 +114,10 @@ export function openOf(observed: Observed, words: Words, asked: number | null = 
     title: 'Open when the record stopped:',
     entries: [...orders, ...entries('next', [...calls, ...waits, ...names])],
   };
+}
+
+function openCallsOf(observed: Observed): OpenCall[] {
+  return [...observed.leftTurns.flatMap((turn) => turn.calls), ...observed.openCalls()];
 }
 
 export function ordersOf({ waitingOrders }: Observed, words: Words): Section {
@@ -135,72 +146,59 @@ export function leftOf(left: readonly LeftProcess[], words: Words): Section {
   };
 }
 
-export function doubtOf(files: readonly DoubtfulFile[], words: Words): Section {
-  const state = ({ exists, size, changed_since }: DoubtfulFile): string =>
-    exists
-      ? `${size} bytes, ${changed_since ? 'changed' : 'not changed'} since it was last mentioned`
-      : 'it does not exist';
-  return {
-    title: 'Files that were being worked on and may be half written, to be checked first:',
-    entries: entries(
-      'files',
-      files.map((file) => `- ${words.path(file.path)}: ${state(file)}`),
-    ),
-  };
-}
-
-/** Names only: the agent that works on them knows the rest. */
-export function inProgressOf(files: readonly DoubtfulFile[], words: Words): Section {
-  return {
-    title: 'Files in progress:',
-    entries: entries(
-      'files',
-      files.map(({ path }) => `- ${words.path(path)}`),
-    ),
-  };
-}
-
-/** @param isShown which of them; without it, all */
+/**
+ * @param plan the steps that were declared. A task with the title of one is shown there
+ * @param isShown which of them; without it, all
+ */
 export function tasksOf(
   { todos: { list } }: Observed,
   words: Words,
+  plan: readonly StepLike[],
   isShown = (_: Pick<StepLike, 'status'>) => true,
 ): Section {
-  const { done, total } = progressOf(list);
-  const shown = list.filter(isShown);
-  return { title: `Its own tasks, ${done} of ${total} were done:`, entries: stepEntries(shown, words) };
-}
-
-interface StepLike {
-  readonly id: string;
-  readonly title: string;
-  readonly status: StepStatus;
-}
-
-export function stepEntries(steps: Iterable<StepLike>, words: Words): Entry[] {
-  return entries(
-    'steps',
-    [...steps].map(({ id, title, status }) => `${MARKS[status]} ${words.name(id)} ${words.text(title)}`),
-  );
-}
-
-/** @param directory as in {@link nameIn} */
-export function changedOf({ files, more }: Observed, directory: string, words: Words): Section {
-  const name = (path: string) => words.path(nameIn(directory, path));
-  const line = ([path, { change, from, rewound }]: readonly [string, ObservedFile]) =>
-    `- ${changeWords(change)}${rewound ? ', taken back perhaps' : ''}: ${from === null ? '' : `${name(from)} to `}${name(path)}`;
-  const changed = [...files].filter(([, { change }]) => change !== 'read');
-  const others = more.files ? ' (there may be others: not every file was recorded)' : '';
+  const own = list.filter(({ title }) => !plan.some((step) => step.title === title));
+  const { done, total } = progressOf(own);
+  const isNext = plan.length === 0 ? nextOf(own)?.id : undefined;
   return {
-    title: `Files that it changed, the latest first${others}:`,
-    entries: entries('notes', changed.map(line).reverse()),
+    title: `Its own tasks, ${done} of ${total} were done:`,
+    entries: stepEntries(own.filter(isShown), words, isNext),
   };
 }
 
-export function callsOf({ actions }: Observed, count: number, words: Words): Section {
+/** @returns the one in progress, else the first pending one */
+export function nextOf<Step extends StepLike>(steps: readonly Step[]): Step | undefined {
+  return steps.find(({ status }) => status === 'in_progress') ?? steps.find(({ status }) => status === 'pending');
+}
+
+/**
+ * @param next the id of the next one, whose title is needed most
+ * @param more a clause for a step
+ */
+export function stepEntries<Step extends StepLike>(
+  steps: readonly Step[],
+  words: Words,
+  next: string | undefined,
+  more = (_: Step) => '',
+): Entry[] {
+  return steps.map((step) => ({
+    rank: step.id === next ? 'next' : 'steps',
+    text: `${MARKS[step.status]} ${words.name(step.id)} ${words.text(step.title)}${more(step)}`,
+  }));
+}
+
+/** The last calls that no other section shows: not the open ones, the faults, and those that kept the lists of tasks and steps. */
+export function callsOf(observed: Observed, count: number, words: Words): Section {
+  const open = openCallsOf(observed);
+  const faults = [...observed.errors.slice(-MOST_FAULTS), ...observed.refusals.slice(-MOST_FAULTS)];
+  const isShown = ({ at, agent, words: call, outcome }: Action) =>
+    outcome === 'ok'
+      ? LISTS.has(toolOf(call)) || OWN_COMMAND.test(call)
+      : outcome === null
+        ? open.some((one) => one.at === at && one.agent === agent && one.words === call)
+        : faults.some((fault) => fault.at >= at && fault.agent === agent && fault.call === call);
   const how = (outcome: string | null) =>
     outcome === 'ok' ? '' : `, ${outcome === null ? 'without a result' : words.name(outcome)}`;
-  const last = count === 0 ? [] : actions.slice(-count);
+  const last = count === 0 ? [] : observed.actions.filter((action) => !isShown(action)).slice(-count);
   const lines = last.map(
     ({ at, agent, words: call, outcome }) => `- ${isoTime(at)} ${agentWords(agent)}${words.text(call)}${how(outcome)}`,
   );

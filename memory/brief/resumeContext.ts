@@ -1,52 +1,39 @@
 /** The record of a session for its next agent: past tense, dated, within a budget, marked as data. */
 
+import { oneLine } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
 import { filesInDoubt } from '../condition/filesInDoubt.js';
 import { pastClause } from '../condition/words.js';
-import { checkIfResumedSession } from '../fold/freshness.js';
+import { checkIfResumedSession, isStateStale } from '../fold/freshness.js';
 import { lostRun } from '../fold/runs.js';
 import type { Worklog } from '../fold/worklog.js';
+import type { Observed } from '../observed/observed.js';
 import { lastAskedOf, purposeOf } from '../observed/purpose.js';
-import { stepsOf } from '../observed/step.js';
 import { ago } from '../show/status.js';
 import { type Section, withinBudget } from './budget.js';
 import { elsewhereLines, interruptedLines, proofOf, UNRECORDED } from './crashReport.js';
 import { checkpointOf, entriesOf, isOpen, notesOf, planOf, repeatedOf } from './declaredSections.js';
 import { errorsOf, refusalsOf, unreadOf } from './faultSections.js';
 import { FENCE_LENGTH, fenced } from './fence.js';
+import { changedOf, doubtOf, inProgressOf, settledOf } from './fileSections.js';
 import { type ContextLevel, holds, MOST_ACTIONS, type Part } from './levels.js';
+import { type ContextReader, nameOf, nextLines, wayBack } from './nextSection.js';
 import {
   callsOf,
-  changedOf,
   costOf,
-  doubtOf,
   entries,
-  inProgressOf,
+  isAsking,
   leftOf,
   openOf,
   tasksOf,
   turnLine,
-  turnLines,
   Words,
+  wordsLines,
 } from './observedSections.js';
-import { resumeCommand, type WayToResume } from './resuming.js';
 import type { SessionView } from './view.js';
 
-/** The reader of a context, and further text for that reader. */
-export interface ContextReader {
-  /** Whether the reading agent works on the session already. */
-  readonly isOwn?: boolean;
-  /** The sub-agent that resumes its task. Null if the reader is the main agent. */
-  readonly subAgent?: string | null;
-  /** How its reader resumes the session: as an agent does, if missing. */
-  readonly way?: WayToResume;
-  /** Sections at the end, such as the number of other sessions. */
-  readonly further?: readonly Section[];
-  /** How its run ended, in words of others. Null if it is not known. */
-  readonly end?: string | null;
-  /** Characters of the level that the caller uses. */
-  readonly used?: number;
-}
+/** The entries of a resumed session of which nothing is new: its name, and when it was active. */
+const HEAD_ENTRIES = 2;
 
 /** @returns the context as text; empty if there is nothing to say */
 export function contextFor(view: SessionView, level: ContextLevel, reader: ContextReader = {}): string {
@@ -57,28 +44,45 @@ export function contextFor(view: SessionView, level: ContextLevel, reader: Conte
   const ofTurn = fold !== null && has('turn') ? fold : null;
   const left = isLeft(view, level) ? fold : null;
   const doubts = has('files_in_doubt') || left !== null;
-  const files = doubts || has('files_in_progress') ? filesInDoubt({ log, fold }, root) : [];
+  const all = doubts || has('files_in_progress') ? filesInDoubt({ log, fold }, root) : [];
+  const files = all.filter(({ path }) => view.settled.every((file) => file.path !== path));
+  const plan = [...log.steps.values()];
   const sections = [
-    headOf(view, level, words, reader.end ?? null),
+    headOf(view, level, words, reader),
     ...(left === null ? [] : [openOf(left, words, log.waits.get('permission')?.since ?? null)]),
     ...(has('turn') || left !== null ? [leftOf(view.left, words)] : []),
     doubts ? doubtOf(files, words) : inProgressOf(files, words),
-    ...(has('steps', 'open_steps') ? [planOf(log, level, words)] : []),
-    ...(fold !== null && has('steps') ? [tasksOf(fold, words)] : []),
-    ...(fold !== null && has('open_steps') ? [tasksOf(fold, words, isOpen)] : []),
+    settledOf(doubts ? view.settled : [], words),
+    ...(has('steps', 'open_steps') ? [planOf(log, { level, fold }, words)] : []),
+    ...(fold !== null && has('steps') ? [tasksOf(fold, words, plan)] : []),
+    ...(fold !== null && has('open_steps') ? [tasksOf(fold, words, plan, isOpen)] : []),
     ...(fold !== null && has('errors') ? [errorsOf(fold, words), refusalsOf(fold, words)] : []),
     ...(has('notes', 'top_notes', 'critical_notes') ? [notesOf([...view.pinned, ...log.notes], level, words)] : []),
-    ...(fold !== null && has('changed_files') ? [changedOf(fold, root, words)] : []),
+    ...(fold !== null && has('changed_files') ? [changedOf(fold, root, words, files)] : []),
     ...(has('turn') ? [entriesOf(log, MOST_ACTIONS[level], words)] : []),
     ...(ofTurn === null ? [] : [callsOf(ofTurn, MOST_ACTIONS[level], words), costOf(ofTurn), unreadOf(ofTurn)]),
     ...(has('checkpoint') ? [checkpointOf(log, words)] : []),
     ...(fold !== null && has('repeated_errors') ? [repeatedOf(fold, words)] : []),
     { title: 'Since then:', entries: entries('files', has('changes') ? view.changes : []) },
-    nextOf(view, level, reader, words),
+    nextLines(view, level, reader, words),
     { title: '', entries: entries('next', wayBack(view, level, reader.subAgent ?? null, words)) },
     ...(reader.further ?? []),
   ];
+  if (level === 'resumed' && sections.flatMap((section) => section.entries).length <= HEAD_ENTRIES)
+    return restedLine(view, words);
   return fenced(withinBudget(sections, settings.context[level] - (reader.used ?? 0) - FENCE_LENGTH));
+}
+
+/** @returns for a resumed conversation of which nothing else is new, how long it rested; empty if it did not */
+function restedLine(view: SessionView, words: Words): string {
+  const { log, fold, now, settings } = view;
+  const last = lastOf(log, fold);
+  const hours = settings.freshness;
+  if (!checkIfResumedSession(last, now, hours) && !isStateStale(last, now, hours).stale) return '';
+  const name = nameOf(log, words);
+  const line = `Session ${name}. ${timesOf(view, 'resumed')}`;
+  // A plain name holds no words of others, so it needs no fence.
+  return name === log.session_id ? line : fenced([line]);
 }
 
 /**
@@ -105,11 +109,17 @@ export function unshownContext(id: string): string {
   ]);
 }
 
-function headOf(view: SessionView, level: ContextLevel, words: Words, end: string | null): Section {
+function headOf(
+  view: SessionView,
+  level: ContextLevel,
+  words: Words,
+  { end = null, message = '' }: ContextReader,
+): Section {
   const { log, fold, here } = view;
   const place = holds(level, 'place') ? view.place : null;
   // Without `texts`, a prompt is not kept.
-  const purpose = purposeOf(log, fold);
+  const known = purposeOf(log, fold);
+  const purpose = isPartOf(known, view.redact(message)) ? '' : known;
   return {
     title: '',
     entries: [
@@ -121,7 +131,7 @@ function headOf(view: SessionView, level: ContextLevel, words: Words, end: strin
         ...interruptedLines(view.agent, proofOf(log, here)),
         ...(holds(level, 'way_to_resume') ? elsewhereLines(log, here, (host) => words.name(host)) : []),
         ...lostLines(view, level),
-        ...(fold === null && purpose === '' && view.agent === 'crashed'
+        ...(fold === null && known === '' && view.agent === 'crashed'
           ? [`What was asked is unknown: ${UNRECORDED}`]
           : []),
         ...(place === null ? [] : [sentence(place)]),
@@ -130,7 +140,9 @@ function headOf(view: SessionView, level: ContextLevel, words: Words, end: strin
           ? []
           : [
               ...askedLines(view, level, words),
-              ...(holds(level, 'turn') ? turnLines(fold, words) : [turnLine(fold, words)]),
+              // One that was cut off is told of as such.
+              ...(view.agent === 'cut_off' && !isAsking(fold) ? [] : [turnLine(fold, words)]),
+              ...(holds(level, 'turn') ? wordsLines(fold, words) : []),
             ]),
       ]),
       ...entries(
@@ -141,6 +153,12 @@ function headOf(view: SessionView, level: ContextLevel, words: Words, end: strin
       ),
     ],
   };
+}
+
+/** @returns whether a text, which may have been cut at its end, is the beginning of a message */
+function isPartOf(text: string, message: string): boolean {
+  const known = oneLine(text).replace(/…$/, '').trim();
+  return known !== '' && oneLine(message).trim().startsWith(known);
 }
 
 /** A second attempt's own message says what is asked. */
@@ -166,70 +184,22 @@ function lostLines({ log, agent, fold, left }: SessionView, level: ContextLevel)
   return [`An agent of it crashed: ${gone}.`];
 }
 
-/** An agent may have written to its own worklog: also the id of its session is its words. */
-function nameOf({ session_id }: Worklog, words: Words): string {
-  return session_id === null ? 'without a name' : words.name(session_id);
-}
-
 /** The second attempt knows that the first one was ended. */
-function timesOf({ log, fold, now, settings }: SessionView, level: ContextLevel): string {
+function timesOf({ log, fold, now }: SessionView, level: ContextLevel): string {
   const began = log.created_at ?? fold?.firstActivity ?? null;
-  const last = Math.max(log.last_activity ?? 0, fold?.lastActivity ?? 0) || null;
-  const isResumed = level !== 'revival' && checkIfResumedSession(last, now, settings.freshness);
-  const resumed = isResumed ? '; it was resumed after a while' : '';
+  const last = lastOf(log, fold);
   const clauses = [
     ...((level === 'revival' || level === 'resumed') && began !== null ? [`it began at ${isoTime(began)}`] : []),
     ...(level !== 'revival' && log.created_at !== null ? [pastClause(log.lifecycle, log.end?.reason ?? null)] : []),
-    last === null ? 'no activity is known' : `last activity ${isoTime(last)}, ${ago(now - last)}${resumed}`,
+    last === null ? 'no activity is known' : `last activity ${isoTime(last)}, ${ago(now - last)}`,
   ];
   return sentence(clauses.join('; '));
 }
 
+function lastOf({ last_activity }: Worklog, fold: Observed | null): number | null {
+  return Math.max(last_activity ?? 0, fold?.lastActivity ?? 0) || null;
+}
+
 function sentence(clauses: string): string {
   return `${clauses.charAt(0).toUpperCase()}${clauses.slice(1)}.`;
-}
-
-function nextOf(view: SessionView, level: ContextLevel, reader: ContextReader, words: Words): Section {
-  const { log, fold } = view;
-  const steps = stepsOf({ log, fold });
-  const next = steps.find(({ status }) => status === 'in_progress') ?? steps.find(({ status }) => status === 'pending');
-  const name = nameOf(log, words);
-  const was = next?.status === 'in_progress' ? ', which was in progress' : '';
-  return {
-    title: '',
-    entries: entries('next', [
-      ...(next === undefined ? [] : [`Next: step ${words.name(next.id)}, ${words.text(next.title)}${was}`]),
-      ...(holds(level, 'way_to_resume') ? waysToResume(view, name, reader) : []),
-    ]),
-  };
-}
-
-/** Names the receiver of the result of a delegated part. */
-function wayBack(view: SessionView, level: ContextLevel, subAgent: string | null, words: Words): string[] {
-  if (level === 'delegated')
-    return ['The result of this sub-agent goes to the agent that started it, which works on that session.'];
-  if (level !== 'resumed_delegated') return [];
-  if (subAgent !== null)
-    return [
-      `Sub-agent ${words.name(subAgent)} goes on with its own task; its result goes to the agent that started it, which works on that session.`,
-    ];
-  const { log, parent } = view;
-  if (parent === null) return [];
-  const name = nameOf(parent, words);
-  const [open] = [...parent.steps.values()].filter(({ status }) => status === 'in_progress');
-  return [
-    `It is a part of session ${name}: ${words.text(purposeOf(parent, null))}; that one is ${parent.lifecycle}`,
-    ...(open === undefined ? [] : [`There, step ${words.name(open.id)} is in progress: ${words.text(open.title)}`]),
-    `Its result goes to that session: watchkeeper track note "…" --session ${name}; to see all of ${nameOf(log, words)}: watchkeeper work show ${nameOf(log, words)}`,
-  ];
-}
-
-function waysToResume({ log, isBridges }: SessionView, name: string, reader: ContextReader): string[] {
-  const { isOwn = false, way = { command: resumeCommand(log, name), further: [] } } = reader;
-  // A bridge decides itself what becomes of its sessions.
-  if (isBridges) return [`To see all of it, where its bridge runs: watchkeeper session ${name}`];
-  const all = `to see all of it: watchkeeper work show ${name}`;
-  if (isOwn) return [`The agent that reads this works on that session already; ${all}`];
-  if (way.command !== null) return [`To go on with it: ${way.command}; ${all}`, ...way.further];
-  return [...way.further, `To see all of it: watchkeeper work show ${name}`];
 }

@@ -12,7 +12,8 @@ import { ago } from '../show/status.js';
 import { type Section, withinBudget } from './budget.js';
 import { errorsOf, refusalsOf, unreadLines } from './faultSections.js';
 import { FENCE_LENGTH, fenced } from './fence.js';
-import { callsOf, changedOf, doubtOf, entries, openOf, tasksOf, turnLines, Words } from './observedSections.js';
+import { changedOf, doubtOf } from './fileSections.js';
+import { callsOf, entries, nextOf, openOf, tasksOf, turnLine, Words, wordsLines } from './observedSections.js';
 
 const CHARACTERS = 4_000;
 const MOST_ACTIONS = 8;
@@ -73,14 +74,15 @@ export function briefText(read: ReadTranscript, options: BriefOptions): string {
   const { now, redact } = options;
   const directory = directoryOf(read, options);
   const words = new Words(redact);
+  const doubtful = doubtfulIn(observed, directory);
   const sections = [
     headOf(read, now, words),
     openOf(observed, words),
-    doubtOf(doubtfulIn(observed, directory), words),
-    tasksOf(observed, words),
+    doubtOf(doubtful, words),
+    tasksOf(observed, words, []),
     errorsOf(observed, words),
     refusalsOf(observed, words),
-    changedOf(observed, directory, words),
+    changedOf(observed, directory, words, doubtful),
     callsOf(observed, MOST_ACTIONS, words),
     wayBackOf(read, words),
   ];
@@ -101,7 +103,8 @@ function headOf({ observed, format, sessionId, directory }: ReadTranscript, now:
       ...(directory === null ? [] : [`It worked in ${words.path(directory)}.`]),
       firstPrompt === null ? 'What was asked is not recorded.' : `It was asked: ${words.text(firstPrompt)}`,
       ...(lastPrompt === null || lastPrompt === firstPrompt ? [] : [`It was last asked: ${words.text(lastPrompt)}`]),
-      ...turnLines(observed, words),
+      turnLine(observed, words),
+      ...wordsLines(observed, words),
       ...(compactedAt === null
         ? []
         : [
@@ -114,15 +117,12 @@ function headOf({ observed, format, sessionId, directory }: ReadTranscript, now:
 }
 
 function wayBackOf({ observed, format, sessionId }: ReadTranscript, words: Words): Section {
-  const { list } = observed.todos;
-  const next = list.find(({ status }) => status === 'in_progress') ?? list.find(({ status }) => status === 'pending');
+  const next = nextOf(observed.todos.list);
   const back = programNamed(format)?.resume ?? null;
   return {
     title: '',
     entries: entries('next', [
-      ...(next === undefined
-        ? []
-        : [`Next: task ${words.name(next.id)}, ${words.text(next.title)}, ${next.status.replace('_', ' ')}.`]),
+      ...(next === undefined ? [] : [`Next: task ${words.name(next.id)}.`]),
       ...unreadLines(observed),
       ...(back === null || sessionId === null
         ? []

@@ -5,6 +5,7 @@ import type { Redact } from '../../src/log/redact.js';
 import type { AgentCondition } from '../condition/condition.js';
 import type { Note, Worklog } from '../fold/worklog.js';
 import type { Look } from '../look/look.js';
+import type { SettledFile } from '../look/settledSince.js';
 import type { Observed } from '../observed/observed.js';
 import type { LeftProcess } from '../sessions/leftProcesses.js';
 import type { Memory } from '../sessions/memory.js';
@@ -32,6 +33,8 @@ export interface SessionView {
   readonly isBridges: boolean;
   /** Null if it is not known. */
   readonly agent: AgentCondition | null;
+  /** Files that its agent left in doubt, and that others have finished since. */
+  readonly settled: readonly SettledFile[];
   /** Processes of its crashed agent that still run. */
   readonly left: readonly LeftProcess[];
   /** How its directory has changed, in a clause. Null if it has not. */
@@ -43,7 +46,9 @@ export interface SessionView {
 }
 
 /** For a session whose condition is unknown. */
-export const UNSEEN = { isBridges: false, agent: null, left: [], place: null, changes: [], parent: null } as const;
+export const UNSEEN = {
+  ...{ isBridges: false, agent: null, left: [], settled: [], place: null, changes: [], parent: null },
+} as const;
 
 type Viewed = Viewer & Pick<Memory, 'claims' | 'isBridges'>;
 
@@ -65,7 +70,7 @@ export function viewOf(memory: Viewed & Changing & Pick<Memory, 'look'>, look: L
   const { log, fold, now, condition } = look;
   return {
     ...recordView(memory, log, fold),
-    ...{ now, agent: condition.agent, left: condition.left },
+    ...{ now, agent: condition.agent, left: condition.left, settled: condition.settled },
     get place() {
       return placeNow(memory, log, new Words(memory.stamp.redact));
     },

@@ -14,6 +14,7 @@ export function newWorklog(): Worklog {
     acknowledged_at: null,
     told: null,
     given: new Map(),
+    wasAsked: false,
     ping: null,
     runs: [],
     conversations: [],

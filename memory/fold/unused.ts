@@ -12,14 +12,13 @@ export function isImplicit({ facts, lifecycle }: Worklog): boolean {
 }
 
 /**
- * Without a transcript a program that has ended by itself was never asked anything.
+ * Without a transcript, and without any other sign, a program that has ended by itself was never asked anything.
  * @param log of a session that shows nothing of its work
- * @returns whether something may have been asked: its transcripts were removed because of their age, its program kept none, or was
- *   killed
+ * @returns whether something may have been asked: there was a transcript, or another sign of work; its program kept none, or was killed
  */
-export function mayHaveBeenAsked({ kept, conversations, runs, waits }: Worklog): boolean {
+export function mayHaveBeenAsked({ kept, conversations, runs, wasAsked }: Worklog): boolean {
   const isUnrecorded = conversations.some(({ unrecorded, moved_at }) => unrecorded === true && moved_at === null);
-  return kept?.removed === true || isUnrecorded || waits.size > 0 || runs.some(({ reason }) => reason === LOST);
+  return kept?.removed === true || isUnrecorded || wasAsked || runs.some(({ reason }) => reason === LOST);
 }
 
 /**

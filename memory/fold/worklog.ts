@@ -215,6 +215,8 @@ export interface Worklog {
   told: { readonly session_id: string; readonly at: number } | null;
   /** The digest of the context that each sub-agent was given last. */
   readonly given: Map<string, string>;
+  /** Something shows that its agent was asked something, although its transcript may be gone. */
+  wasAsked: boolean;
   /** Silence is excused until then. */
   ping: { readonly until: number; readonly detail: string | null } | null;
   readonly runs: Run[];

@@ -1,5 +1,6 @@
 /** Asks git about a directory, without changing it. Every call has a time limit, and none takes a lock. */
 import { createHash } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isoTime, SECOND } from '../../src/time.js';
 import { gitFoldersOf, isCommit } from './checkout.js';
@@ -11,6 +12,7 @@ const COMMITS: Asking = { ...FILES, about: 'commits' };
 /** For calls at an agent's start, which may take two seconds in all. */
 const COMMITS_AT_START: Asking = { about: 'commits', preparingMs: SECOND / 4, askingMs: SECOND };
 const DIGEST_LENGTH = 16;
+const MOST_COMMITS = 200;
 /** How a line of `git status` begins. */
 const UNTRACKED = '??';
 /** Otherwise git starts itself in each submodule, with its configuration. Another commit there is a change of this repository. */
@@ -83,6 +85,21 @@ export class Git {
     return this.#within(COMMITS_AT_START, ({ ask }) => countOf(ask(['rev-list', '--count', since, 'HEAD'])));
   }
 
+  /**
+   * @param at UTC epoch milliseconds
+   * @returns files of the last {@link MOST_COMMITS} commits that were made afterwards, relative to the top level; null as {@link commitsAfter}
+   */
+  committedAfter(at: number): string[] | null {
+    if (!mayHaveMoved(this.#root, at)) return [];
+    // Commits know whole seconds.
+    const since = `--since=@${Math.ceil(at / SECOND)}`;
+    const names = ['--format=', '--name-only', '-z', '--no-renames', `--max-count=${MOST_COMMITS}`];
+    return this.#within(COMMITS_AT_START, ({ ask }) => {
+      const printed = ask(['log', since, ...names, 'HEAD']);
+      return printed === null ? null : [...new Set(printed.split('\0').filter((path) => path !== ''))];
+    });
+  }
+
   /** @returns the files that git tracks or could add, relative to the directory, also deleted ones; null as {@link state} */
   files(): string[] | null {
     return this.#within(FILES, ({ isBare, ask }) => {
@@ -94,6 +111,12 @@ export class Git {
   #within<Answer>(asking: Asking, question: (repository: Repository) => Answer | null): Answer | null {
     return withRepository(this.#root, this.#variables, asking, question);
   }
+}
+
+/** Each commit enters the log of the branch that is checked out. Without that log, only git knows. */
+function mayHaveMoved(root: string, at: number): boolean {
+  const log = statSync(join(gitFoldersOf(root).folder, 'logs', 'HEAD'), { throwIfNoEntry: false });
+  return log === undefined || log.mtimeMs > at;
 }
 
 /** Work in another worktree is a change there. No other command looks after a repository of its own, such as a clone. */

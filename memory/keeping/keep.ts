@@ -70,7 +70,8 @@ async function keep(memory: Viewer, session: OpenSession, until: number): Promis
   const complete = memory.runsOf(log.state).going.length === 0;
   const copy = await writeCopy(memory, session, until);
   // Its conversation may have been resumed in the meantime.
-  const isOver = (state: Worklog) => memory.runsOf(state).going.length === 0 && isUnused(state, copy?.fold ?? null);
+  const isOver = (state: Worklog) =>
+    memory.runsOf(state).going.length === 0 && isUnused(state, copy?.fold ?? null, copy === null);
   // A session that continues none may have a transcript that cannot be seen from here.
   const isSeen = (state: Worklog) => (copy !== null && state.runs.length > 0) || state.facts?.continues != null;
   const end = [worklogKind.line('session_ended', { reason: 'superseded' })];

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { type Condition, conditionOf } from '../condition/condition.js';
 import { isDamaged } from '../condition/damage.js';
-import { byWeight, isUnfinished, type Weighty } from '../condition/weight.js';
+import { byWeight, isUnfinished, type Weight, type Weighty } from '../condition/weight.js';
 import { stateWords } from '../condition/words.js';
 import { LOST_BEGINNING } from '../fold/state.js';
 import { hasLostLines } from '../sessions/lostLines.js';
@@ -10,6 +10,7 @@ import type { Memory } from '../sessions/memory.js';
 import type { Viewer } from '../sessions/views.js';
 import type { LeftSession } from '../workspaces/log.js';
 import { type Entry, type EntryOptions, foldedEntry, tried, writtenEntry } from './entry.js';
+import { fallenWeights } from './stillInDoubt.js';
 import { markFor, markOf, noteLeft, weighedBy } from './unfinished.js';
 
 /** A session in a list. */
@@ -85,20 +86,24 @@ export async function listSessions(memory: Listing, options: ListOptions): Promi
   const { sessions } = memory;
   // A session whose move to the archive was interrupted still lies among the others.
   const folders = which === 'archived' ? [...sessions.folders(), ...sessions.archivedFolders()] : sessions.folders();
-  const rowOf = rows(memory, options);
+  const rowOf = rowMaker(memory, options);
   const found: ListedSession[] = [];
   for (const folder of folders) found.push(...(await rowOf(folder)));
   found.sort((left, right) => (right.last_activity ?? 0) - (left.last_activity ?? 0));
-  return { rows: found.slice(0, most), more: Math.max(found.length - most, 0), resting: 0 };
+  const shown = found.slice(0, most);
+  const fallen = await fallenWeights(memory, shown.map(weightyOf));
+  const rows = shown.map((row) => weighing(row, fallen.get(row.session_id) ?? row.condition.weight));
+  return { rows, more: Math.max(found.length - most, 0), resting: 0 };
 }
 
 /** A note on a session saves the look at it, unless it is among those that are shown. */
 async function listUnfinished(memory: Listing, options: ListOptions, most: number): Promise<SessionList> {
   const { claims, sessions, workspace } = memory;
-  const rowOf = rows(memory, options);
+  const rowOf = rowMaker(memory, options);
   const marks = claims.left(options.here ? [workspace.id] : null, options.onUnreadable);
   const found = new Map<string, Map<string, LeftSession>>();
-  const weighed: (Weighty & { readonly folder: string; readonly row: ListedSession | null })[] = [];
+  const weighed: (Weighty & { readonly id: string; readonly folder: string; readonly row: ListedSession | null })[] =
+    [];
   let resting = 0;
   for (const folder of sessions.folders()) {
     const id = basename(folder);
@@ -108,17 +113,28 @@ async function listUnfinished(memory: Listing, options: ListOptions, most: numbe
     if (row !== null) noteFound(memory, found, row);
     const one = known ?? (row === null ? null : { weight: row.condition.weight, last_activity: row.last_activity });
     if (one === null) continue;
-    if (isUnfinished(one) || (row !== null && isUnclear(row))) weighed.push({ ...one, folder, row });
+    if (isUnfinished(one) || (row !== null && isUnclear(row))) weighed.push({ ...one, id, folder, row });
     else resting += 1;
   }
   for (const [id, left] of found) {
     const place = tried(() => claims.find(id), options.onUnreadable);
     if (place !== null) noteLeft(memory, place, left);
   }
+  const fallen = await fallenWeights(memory, weighed);
+  const again = weighed.map((one) => ({ ...one, weight: fallen.get(one.id) ?? one.weight }));
+  const left = again.filter(({ id, weight }) => weight !== 'rests' || !fallen.has(id)).sort(byWeight);
   const shown: ListedSession[] = [];
-  for (const { folder, row } of weighed.sort(byWeight).slice(0, most))
-    shown.push(...(row === null ? await rowOf(folder) : [row]));
-  return { rows: shown, more: Math.max(weighed.length - most, 0), resting };
+  for (const { folder, row, weight } of left.slice(0, most))
+    shown.push(...(row === null ? await rowOf(folder) : [row]).map((each) => weighing(each, weight)));
+  return { rows: shown, more: Math.max(left.length - most, 0), resting: resting + again.length - left.length };
+}
+
+function weightyOf({ session_id: id, condition: { weight }, last_activity }: ListedSession) {
+  return { id, weight, last_activity };
+}
+
+function weighing(row: ListedSession, weight: Weight): ListedSession {
+  return row.condition.weight === weight ? row : { ...row, condition: { ...row.condition, weight } };
 }
 
 /** @param found takes what may be noted of the session, by workspace */
@@ -131,7 +147,7 @@ function noteFound(memory: Listing, found: Map<string, Map<string, LeftSession>>
 }
 
 /** @returns a function that makes the row of a session; nothing if the options leave it out */
-function rows(memory: Listing, options: ListOptions): (folder: string) => Promise<ListedSession[]> {
+function rowMaker(memory: Listing, options: ListOptions): (folder: string) => Promise<ListedSession[]> {
   const { here, which } = options;
   const directoryOf = directories(memory, options);
   return async (folder) => {

@@ -15,6 +15,7 @@ import { type LeftProcess, leftProcesses, wordsOfShell } from '../sessions/leftP
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Viewer } from '../sessions/views.js';
 import { publishedWait } from './publishedWait.js';
+import { type SettledFile, settledSince } from './settledSince.js';
 
 /**
  * Judges the work of a session's agent by the rules of the watchdog.
@@ -33,6 +34,8 @@ export interface WholeCondition extends Condition {
   readonly left: readonly LeftProcess[];
   /** Files that may be half written. */
   readonly doubtful: readonly DoubtfulFile[];
+  /** Files that others have finished since its agent was interrupted. */
+  readonly settled: readonly SettledFile[];
 }
 
 export interface Look {
@@ -71,8 +74,16 @@ export async function lookAt(
   const recorded = recordedOf(log, fold, counts, isUnseen);
   const judged = (await judge?.(memory, id, now)) ?? null;
   const wait = publishedWait(memory, log);
-  const condition = conditionOf(recorded, { here: surroundings.process, now, hours: settings.freshness, judged, wait });
-  const { root } = workspace ?? memory.workspace;
+  const viewpoint = { here: surroundings.process, now, hours: settings.freshness, judged, wait };
+  const first = conditionOf(recorded, viewpoint);
+  const place = workspace ?? memory.workspace;
+  const doubtfulNow = () => filesInDoubt({ log, fold }, place.root);
+  const inDoubt = first.weight === 'files_in_doubt' ? doubtfulNow() : null;
+  const settled = inDoubt === null ? [] : await settledSince(memory, { log, fold, doubtful: inDoubt }, place);
+  const doubtful = inDoubt?.filter(({ path }) => settled.every((file) => file.path !== path)) ?? null;
+  const looseEnds = { ...recorded.looseEnds, files: 0, abandoned_files: 0 };
+  const isSettled = settled.length > 0 && doubtful?.length === 0;
+  const condition = isSettled ? conditionOf({ ...recorded, looseEnds }, viewpoint) : first;
   const isCompacted = fold?.isCompacted ?? false;
   const whole = {
     ...condition,
@@ -80,8 +91,9 @@ export async function lookAt(
     step: stepOf(stepsOf({ log, fold })),
     // Another agent may have come; the processes of the first one continue.
     left: condition.agent === 'crashed' || lostRun(log) !== null ? leftBy(memory, log) : [],
+    settled,
     get doubtful() {
-      return filesInDoubt({ log, fold }, root);
+      return doubtful ?? doubtfulNow();
     },
   };
   return { log, state, fold, isUnseen, last: lastActive(recorded), now, path, condition: whole };

@@ -18,6 +18,7 @@ import type { Viewer } from '../sessions/views.js';
 import type { LeftSession } from '../workspaces/log.js';
 import type { Workspace } from '../workspaces/workspace.js';
 import { type Look, lookAt } from './look.js';
+import { inDoubt } from './settledSince.js';
 import { settledState } from './written.js';
 
 const NO_ERROR = { throwIfNoEntry: false } as const;
@@ -42,7 +43,7 @@ export interface WeighedHere {
   readonly elsewhere: readonly OpenHere[];
 }
 
-type Weighing = Viewer & Pick<Memory, 'claims' | 'isBridges' | 'look'>;
+type Weighing = Viewer & Pick<Memory, 'isBridges'>;
 
 interface WeighOptions {
   /** The id of a session that is left out. */
@@ -73,12 +74,32 @@ export async function weighedHere(
     if (!isNothing) gone.push(weighed);
     if (mark !== null) found.set(session.id, mark);
   }
+  await weighAgain(memory, { gone, marks: found }, until);
   noteLeft(memory, workspace, found);
   return {
     gone: gone.sort(byWeight),
     atWork: mostUrgentFirst(atWork),
     elsewhere: unread.filter(({ manning }) => manning === 'elsewhere'),
   };
+}
+
+interface Found {
+  readonly gone: Weighed[];
+  /** By session, what was found just now. */
+  readonly marks: Map<string, LeftSession>;
+}
+
+/** Others may have finished files in doubt since that was noted. The heaviest is looked at, until one is still in doubt. */
+async function weighAgain(memory: Weighing, { gone, marks }: Found, until: number): Promise<void> {
+  for (const one of inDoubt(gone).slice(0, MOST_GUESSED)) {
+    if (marks.has(one.id) || memory.clock.now() >= until) return;
+    const [session] = openOne(memory, one.id);
+    if (session === undefined) continue;
+    const { mark, isNothing: _, ...weighed } = await weigh(memory, session, until);
+    if (weighed.weight === one.weight) return;
+    gone.splice(gone.indexOf(one), 1, weighed);
+    if (mark !== null) marks.set(one.id, mark);
+  }
 }
 
 /** @returns what is noted of the session, if its worklog is still what it was; else null */
@@ -133,11 +154,13 @@ async function weigh(
   const { id, log, folder } = session;
   const state = settledState(memory, folder);
   const isRead = state !== null || memory.clock.now() < until;
-  const look = state === null && isRead ? await lookAt(memory, session) : null;
   const recorded = state === null ? recordedOf(log.state, undefined, log.counts) : recordedIn(state);
   const { clock, settings, surroundings } = memory;
   const viewpoint = { here: surroundings.process, now: clock.now(), hours: settings.freshness, judged: null };
-  const condition = look?.condition ?? conditionOf(recorded, viewpoint);
+  const known = conditionOf(recorded, viewpoint);
+  const isLooked = isRead && (state === null || (known.weight === 'files_in_doubt' && memory.clock.now() < until));
+  const look = isLooked ? await lookAt(memory, session) : null;
+  const condition = look?.condition ?? known;
   // It began by itself, and nothing was asked or declared in it.
   const isNothing = look !== null && isNeverAsked(look, log.state);
   const last_activity = look?.state.last_activity ?? recorded.last_activity;

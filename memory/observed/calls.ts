@@ -50,6 +50,11 @@ export function callWords(tool: string, input: unknown): string {
   return typeof said === 'string' ? `${tool}: ${said.split('\n', 1)[0]}` : tool;
 }
 
+/** @returns the tool of a call, from the call in a line */
+export function toolOf(words: string): string {
+  return words.split(': ', 1)[0] ?? words;
+}
+
 /** @returns why a call failed, in a line: of an exit code also what the command said first */
 export function faultWords(output: string): string {
   const lines = output

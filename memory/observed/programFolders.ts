@@ -1,12 +1,17 @@
 /** Where the programs of agents keep their transcripts. */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, fstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ProgramFolders, TranscriptPlace } from '../../src/agents/agentProgram.js';
 import { programNamed } from '../../src/agents/programs.js';
+import { READ_NO_LINK, withFileSync } from '../../src/files/plainFile.js';
+import { readAt } from '../../src/files/readAt.js';
 import type { Conversation } from '../fold/worklog.js';
 
 /** Codex packs rollouts that it has not needed for long. */
 const PACKED = ['.zst', '.gz'];
+/** Never reads more of a history. */
+const HISTORY_BYTES = 256 * 1024;
+const COMMAND_MARK = '/';
 
 /** @returns the transcript of a conversation: as it was recorded, or where its program keeps it; null if there is none */
 export function transcriptOf(
@@ -23,6 +28,40 @@ export function isPacked({ provider, id, transcript }: Conversation, folders: Pr
   const isOne = (place: TranscriptPlace) => (name: string) =>
     PACKED.some((suffix) => name.endsWith(suffix) && place.isTranscriptOf(name.slice(0, -suffix.length), id));
   return find(provider, folders, isOne) !== null;
+}
+
+/**
+ * A transcript may vanish. What a person typed stays in the program's history.
+ * @returns whether something was asked in the conversation; the latest lines are looked at. A command of the program is no prompt
+ */
+export function isInHistory({ provider, id }: Pick<Conversation, 'provider' | 'id'>, folders: ProgramFolders): boolean {
+  const place = programNamed(provider)?.history(folders);
+  if (place === undefined) return false;
+  const isPrompt = (line: string): boolean => {
+    const { [place.conversation]: conversation, [place.typed]: typed } = line.includes(id) ? parsed(line) : {};
+    return conversation === id && typeof typed === 'string' && !typed.startsWith(COMMAND_MARK);
+  };
+  try {
+    return withFileSync(place.path, READ_NO_LINK, (descriptor) => {
+      const { size } = fstatSync(descriptor);
+      const from = Math.max(size - HISTORY_BYTES, 0);
+      return readAt(descriptor, from, size - from)
+        .toString('utf8')
+        .split('\n')
+        .some(isPrompt);
+    });
+  } catch {
+    return false;
+  }
+}
+
+/** @returns nothing for a line that is cut */
+function parsed(line: string): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(line));
+  } catch {
+    return {};
+  }
 }
 
 type Matching = (place: TranscriptPlace) => (name: string) => boolean;

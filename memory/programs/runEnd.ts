@@ -4,7 +4,7 @@ import { worklogKind } from '../fold/rules/kind.js';
 import { openRunOf } from '../fold/runs.js';
 import { isImplicit, isUndeclared, mayHaveBeenAsked } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
-import { isPacked, transcriptOf } from '../observed/programFolders.js';
+import { isInHistory, isPacked, transcriptOf } from '../observed/programFolders.js';
 import { type Adopting, isAdopted } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
 import { isUnbegun, type OpenSession } from '../sessions/sessions.js';
@@ -35,8 +35,11 @@ function isWhole(memory: Adopting, session: OpenSession, launch: Omit<Launch, 's
 /** @param reason in the program's word */
 export function endRun(memory: Viewer, session: OpenSession, agent: ProcessIdentity, reason: string): void {
   const { sessions } = memory;
+  // The transcript may be gone at the next look, or by now.
+  const { state } = session.log;
+  const asked = hasTranscript(memory, state) || isTypedIn(memory, state) || undefined;
   sessions.addFacts(session, ({ runs }) =>
-    openRunOf(runs, agent) === undefined ? [] : [worklogKind.line('run_ended', { process: agent, reason })],
+    openRunOf(runs, agent) === undefined ? [] : [worklogKind.line('run_ended', { process: agent, reason, asked })],
   );
   if (wasNeverAsked(memory, session.log.state))
     sessions.addFacts(session, [worklogKind.line('session_ended', { reason: 'superseded' })]);
@@ -44,10 +47,18 @@ export function endRun(memory: Viewer, session: OpenSession, agent: ProcessIdent
 
 /** @returns whether nothing was asked in a session that began by itself: its program would else have a transcript of it */
 function wasNeverAsked(memory: Viewer, state: Worklog): boolean {
-  const { programs } = memory;
-  if (!isImplicit(state) || !isUndeclared(state) || programs === null) return false;
-  if (mayHaveBeenAsked(state) || memory.runsOf(state).isLost) return false;
-  return state.conversations.every((one) => transcriptOf(one, programs) === null && !isPacked(one, programs));
+  if (!isImplicit(state) || !isUndeclared(state) || memory.programs === null) return false;
+  return !mayHaveBeenAsked(state) && !memory.runsOf(state).isLost && !hasTranscript(memory, state);
+}
+
+function isTypedIn({ programs }: Viewer, { conversations }: Worklog): boolean {
+  return programs !== null && conversations.some((one) => one.moved_at === null && isInHistory(one, programs));
+}
+
+function hasTranscript({ programs }: Viewer, { conversations }: Worklog): boolean {
+  return (
+    programs !== null && conversations.some((one) => transcriptOf(one, programs) !== null || isPacked(one, programs))
+  );
 }
 
 /** The subject of a dialog, as far as the program reports it. */

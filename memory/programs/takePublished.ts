@@ -7,7 +7,8 @@ import { WatchkeeperError } from '../../src/errors.js';
 import { isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
 import { valueIn } from '../../src/host/marks.js';
 import { readEnvironment } from '../../src/host/procfs.js';
-import { HOUR, SECOND } from '../../src/time.js';
+import { HOUR, isoTime, SECOND } from '../../src/time.js';
+import { worklogKind } from '../fold/rules/kind.js';
 import { isOpen } from '../fold/runs.js';
 import type { Worklog } from '../fold/worklog.js';
 import { transcriptOf } from '../observed/programFolders.js';
@@ -21,6 +22,9 @@ import { startConversation } from './conversationStart.js';
 
 /** A start's hook comes this late at the most, and knows more of it. */
 const HOOK_WITHIN_MS = 30 * SECOND;
+/** A dialog's hook comes this late at the most, and a person may have answered by then. */
+const DIALOG_WITHIN_MS = 5 * SECOND;
+const PERMISSION = 'permission';
 /** After this time, a killed process that no session knows is of no use. */
 const LEFT_WITHIN_MS = 48 * HOUR;
 
@@ -46,6 +50,7 @@ function takeIn(memory: Memory, agent: PublishedAgent): void {
   const { provider, conversation, process, isAlive, state } = agent;
   const known = bindings.sessionOf({ provider, conversation });
   const bound = bindings.sessionOf({ process });
+  if (known !== null && isAlive) noteAnswer(memory, known, agent);
   const isNews = known === null ? isOfPerson(memory, agent) : isUnrecorded(memory, agent, { known, bound });
   if (!isNews) return;
   const source = known !== null ? 'bind' : bound === null ? 'startup' : 'clear';
@@ -53,6 +58,27 @@ function takeIn(memory: Memory, agent: PublishedAgent): void {
   const launchedIn = isAlive ? launcherOf(agent) : null;
   const launch = { provider, conversation, source, transcript: null, agent: process, launchedIn, published } as const;
   startConversation(memoryIn(memory, state.directory), launch).session.log.close();
+}
+
+/**
+ * No hook reports the answer to a request for permission. A program that is at work, or at rest, waits for none. The instant is that of
+ * its word: from then on the call's own time counts.
+ */
+function noteAnswer(memory: Memory, id: string, { process, state: { status, status_at } }: PublishedAgent): void {
+  if (status === null || status === 'waiting') return;
+  const isOver = ({ waits, runs }: Pick<Worklog, 'waits' | 'runs'>) => {
+    const since = waits.get(PERMISSION)?.since;
+    const isOwn = runs.some((run) => run.ended_at === null && isSameProcess(run.process, process));
+    return since !== undefined && status_at > since - DIALOG_WITHIN_MS && isOwn;
+  };
+  const log = memory.look(id)?.log.state;
+  if (log === undefined || !isOver(log)) return;
+  const since = log.waits.get(PERMISSION)?.since ?? status_at;
+  const answered = {
+    ...worklogKind.line('wait_end', { kind: PERMISSION }),
+    timestamp: isoTime(Math.max(since, status_at)),
+  };
+  memory.sessions.addFacts(id, (state) => (isOver(state) ? [answered] : []), { by: 'watchkeeper', isDurable: false });
 }
 
 /** Whether a session begins with a conversation that none has. */

@@ -6,11 +6,13 @@
 import { WatchkeeperError } from '../../src/errors.js';
 import { isProcessAlive, isSameProcess, type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
 import { RUN_MARK, systemProcessTable } from '../../src/host/processes.js';
+import { isSessionId } from '../../src/ids.js';
 import { worklogKind } from '../fold/rules/kind.js';
 import { openRuns } from '../fold/runs.js';
 import type { Run } from '../fold/worklog.js';
 import { Places, worklogIn } from '../home/places.js';
 import { Log } from '../logs/log.js';
+import type { Surroundings } from './surroundings.js';
 
 const MOST_ANCESTORS = 64;
 
@@ -35,6 +37,22 @@ export function isInBridgeRun(variable: ReadVariable, pid: number, here: Process
   return going.some(({ process }) => isProcessAlive(process, here) === null || isAbove(process, pid, here));
 }
 
+export interface OwnSurroundings {
+  readonly surroundings: Surroundings;
+  /** For the person, that variables of a run do not count. Null if they do, or there are none. */
+  readonly left: string | null;
+}
+
+/** @returns the surroundings without the variables of a bridge's run that is not above the process: they would lead to its memory */
+export function ownSurroundings(surroundings: Surroundings): OwnSurroundings {
+  const { variables, process: here } = surroundings;
+  const { WATCHKEEPER_RUN: run, WATCHKEEPER_SESSION: session, WATCHKEEPER_MEMORY: _, ...own } = variables;
+  if (!run || isInBridgeRun((name) => variables[name] ?? null, here.pid, here)) return { surroundings, left: null };
+  const named = isSessionId(session ?? '') ? session : 'a session of a bridge';
+  const left = `this shell has inherited WATCHKEEPER_SESSION (${named}) from an agent that is not at work here any more, so it does not count: unset WATCHKEEPER_RUN WATCHKEEPER_SESSION WATCHKEEPER_MEMORY`;
+  return { surroundings: { ...surroundings, variables: own }, left };
+}
+
 /** @returns null if they cannot be read; `gone` if the session's record was removed, long after its end */
 function runsIn(memory: string, session: string): readonly Run[] | 'gone' | null {
   try {
@@ -46,7 +64,8 @@ function runsIn(memory: string, session: string): readonly Run[] | 'gone' | null
   }
 }
 
-function isAbove(process: ProcessIdentity, pid: number, here: ProcessIdentity): boolean {
+/** @returns whether a process is the one with the pid, or above it */
+export function isAbove(process: ProcessIdentity, pid: number, here: ProcessIdentity): boolean {
   const table = systemProcessTable();
   for (let at = pid, count = 0; at > 1 && count < MOST_ANCESTORS; count += 1) {
     if (at === process.pid && isSameProcess(readProcessIdentity(here.host, at), process)) return true;

@@ -16,6 +16,7 @@ import { Claims } from '../workspaces/claims.js';
 import { pathInWorkspace, type Workspace, workspaceOf } from '../workspaces/workspace.js';
 import { agentProcessOf } from './agentProcess.js';
 import { Bindings, type BoundConversation } from './bindings.js';
+import { inheritedFrom } from './inherited.js';
 import { Lifecycle, mayHold } from './lifecycle.js';
 import { idOfNamed, missing } from './namedSession.js';
 import { mostUrgentFirst, openIn } from './openHere.js';
@@ -51,7 +52,7 @@ export class Memory {
   readonly isBridges: boolean;
   /** The sessions that {@link which} and {@link holder} have opened. */
   readonly opened: OpenSession[] = [];
-  /** Why sessions were left out while many were looked at, such as logs that cannot be read: the command says so at its end. */
+  /** What the command says at its end: why sessions were left out, such as logs that cannot be read, or which variable named one. */
   readonly leftOut: string[] = [];
 
   constructor({ surroundings, folder, clock, redact, origin = originOf(surroundings) }: MemoryOptions) {
@@ -97,6 +98,8 @@ export class Memory {
     const session = id === null ? null : this.#open(id);
     if (session === null && id !== null && id === this.surroundings.variables.WATCHKEEPER_SESSION)
       throw hiddenFrom(this);
+    const said = session === null ? [] : inheritedFrom(this, session);
+    this.leftOut.push(...said.filter((line) => !this.leftOut.includes(line)));
     return session;
   }
 

@@ -6,6 +6,7 @@ export type Viewer = Pick<
   Memory,
   | ('clock' | 'settings' | 'stamp' | 'surroundings' | 'programs')
   | ('places' | 'sessions' | 'workspace' | 'workspaceOf' | 'runsOf')
+  | ('claims' | 'look')
 >;
 
 /** The agent whose shell runs a command, and what it is bound to. */

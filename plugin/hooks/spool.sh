@@ -22,13 +22,29 @@ done
 boot=''
 [ ! -r /proc/sys/kernel/random/boot_id ] || IFS= read -r boot </proc/sys/kernel/random/boot_id
 
-# A payload is one line, or ends with a line of one brace. The input may stay open after it.
+# A payload is one line, or ends with a line of one brace. The input may stay open after it, or say nothing, for two seconds at most:
+# bash has a limit of its own; in other shells a signal ends the wait, and `read` leaves what it has got.
+limit='' over='' watch=''
+if [ -n "${BASH_VERSION-}" ]; then
+  limit=-t2
+else
+  trap 'over=1' ALRM
+  {
+    trap 'kill $!; exit' TERM
+    sleep 2 &
+    wait $! && kill -s ALRM $$
+  } </dev/null >/dev/null 2>&1 &
+  watch=$!
+fi
 payload=''
-while IFS= read -r line || [ -n "$line" ]; do
+while [ -z "$over" ]; do
+  # shellcheck disable=SC2086 # It may be none.
+  IFS= read -r $limit line || over=1
   payload=$payload$line
   case $payload in "$line"*) case $line in *'}') break ;; esac ;; esac
   [ "$line" != '}' ] || break
 done
+[ -z "$watch" ] || kill "$watch" 2>/dev/null
 
 umask 077
 [ -d "$home/spool" ] || mkdir "$home/spool" 2>/dev/null

@@ -14,6 +14,8 @@ export interface AgentProgram {
   readonly folderVariable: keyof ProgramFolders;
   /** Where it keeps transcripts. */
   transcripts(folders: ProgramFolders): TranscriptPlace;
+  /** Where it keeps what people typed in all conversations. */
+  history(folders: ProgramFolders): HistoryPlace;
   /** @returns whether a file is its transcript by its name alone */
   isTranscript(file: string): boolean;
   /**
@@ -39,6 +41,14 @@ export interface ProgramFolders {
   readonly HOME?: string | undefined;
   readonly CLAUDE_CONFIG_DIR?: string | undefined;
   readonly CODEX_HOME?: string | undefined;
+}
+
+/** A file with an object in each line, the latest last. Its texts are foreign. */
+export interface HistoryPlace {
+  readonly path: string;
+  /** The members with the id of the conversation, and with what was typed. */
+  readonly conversation: string;
+  readonly typed: string;
 }
 
 /** A folder with a file for each process of the program. Its texts are foreign. */

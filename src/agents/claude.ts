@@ -25,6 +25,10 @@ export const claude: AgentProgram = {
     levels: 1,
     isTranscriptOf: (file, conversation) => file === `${conversation}.jsonl`,
   }),
+  history: (folders) => ({
+    path: join(folderOf(folders), 'history.jsonl'),
+    ...{ conversation: 'sessionId', typed: 'display' },
+  }),
   // Its files are named by ids alone, as those of others may be.
   isTranscript: () => false,
   /** One that inherits the mark of an agent's shell takes itself for a part of that agent's session. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { AgentProgram } from './agentProgram.js';
+import type { AgentProgram, ProgramFolders } from './agentProgram.js';
 import { processName } from './processName.js';
 
 /** As Codex (0.169) names them in its command line. */
@@ -10,6 +10,8 @@ const SERVER = 'app-server';
 const TAKES_VALUE =
   /^(?:-[cimpsCa]|--(?:config|enable|disable|remote|remote-auth-token-env|image|model|local-provider|profile|sandbox|cd|add-dir|ask-for-approval))$/;
 
+const folderOf = ({ HOME = '/', CODEX_HOME }: ProgramFolders) => CODEX_HOME || join(HOME, '.codex');
+
 /** Codex. Its sessions lie in `sessions/YYYY/MM/DD/`. */
 export const codex: AgentProgram = {
   name: 'codex',
@@ -18,8 +20,12 @@ export const codex: AgentProgram = {
   resume: 'codex resume',
   conversationVariable: 'CODEX_THREAD_ID',
   folderVariable: 'CODEX_HOME',
-  transcripts: ({ HOME = '/', CODEX_HOME }) => {
-    const home = CODEX_HOME || join(HOME, '.codex');
+  history: (folders) => ({
+    path: join(folderOf(folders), 'history.jsonl'),
+    ...{ conversation: 'session_id', typed: 'text' },
+  }),
+  transcripts: (folders) => {
+    const home = folderOf(folders);
     return {
       folder: join(home, 'sessions'),
       levels: 3,

@@ -13,6 +13,8 @@ export const INSTANT = words(...EDITS, 'Read NotebookRead Glob Grep LS view_imag
 export const QUESTIONS = words('AskUserQuestion ExitPlanMode request_user_input');
 /** They start a sub-agent of Claude Code; newest name first. */
 export const STARTERS = words('Agent Task');
+/** They keep the agent's own list of tasks, which a record shows as a list. */
+export const LISTS = words('TodoWrite TaskCreate TaskUpdate TaskList TaskGet update_plan');
 /** They pass messages between agents. */
 export const SPEECH = words('SendMessage TaskOutput spawn_agent send_input wait_agent');
 /** No permission is asked for them: they wait for something else, or for nothing. Those that start sub-agents ask for these. */

@@ -66,6 +66,19 @@ const SHOWN: Readonly<Record<string, Partial<typeof AT_WORK>>> = {
     'monitor --check': '0; not stuck; its agent waits',
   },
   'works, as its program publishes': {},
+  'works on after a person has answered, as its program publishes': {
+    'track status': '0; at work; its agent is alive; a call of its agent is running',
+    'monitor --check': '0; not stuck; a call of its agent',
+  },
+  'is asked again, as its program publishes': {
+    'work list': 'waiting for you, alive',
+    'work show': '0; waiting for you; its agent is alive',
+    'track status':
+      '0; waiting for you; its agent is alive; its agent waits for a person (permission prompt); waiting, since',
+    session: '0; waiting for you; its agent is alive',
+    sessions: 'waiting for you, alive',
+    'monitor --check': '0; not stuck; its agent waits',
+  },
   'killed without hooks': {
     'work list': 'crashed, dead',
     'work show': '0; crashed; its agent CRASHED',
@@ -249,7 +262,7 @@ const SHOWN: Readonly<Record<string, Partial<typeof AT_WORK>>> = {
     sessions: 'cut off, ended',
     'monitor --check': '0; not stuck; no agent is at work',
     'crash-detect': '1; was cut off',
-    'track resume': '0; active; Its agent was cut off; was at work when',
+    'track resume': '0; active; Its agent was cut off',
     '/status': '-',
     'the hook of the next agent': 'named; active; Its agent was cut off; an agent here was cut off',
   },

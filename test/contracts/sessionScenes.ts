@@ -112,10 +112,14 @@ export class SessionScene {
     const text = readFileSync(transcript(records, `${CONVERSATION}.jsonl`), 'utf8');
     writeFileSync(join(this.programs, 'projects', 'work', `${CONVERSATION}.jsonl`), text);
     mkdirSync(this.home, { mode: 0o700 });
-    writeFileSync(join(this.home, 'installation'), '/nowhere\n');
+    this.installed();
     this.publishes('a window at work', GONE, MINUTE);
     takePublished(this.open());
     this.id = this.open().sessions.ids()[0] ?? '';
+  }
+
+  installed(): void {
+    writeFileSync(join(this.home, 'installation'), '/nowhere\n');
   }
 
   line(fields: Fields): void {
@@ -177,6 +181,22 @@ export const SCENES: Readonly<Record<string, (scene: SessionScene) => void | Pro
   'works, as its program publishes': (scene) => {
     scene.begins(HERE, working(5 * SECOND));
     scene.publishes('a window at work', HERE, HOUR);
+  },
+  'works on after a person has answered, as its program publishes': (scene) => {
+    scene.begins(HERE, calling(5 * SECOND));
+    scene.in((memory, session) =>
+      waitForPermission(memory, session, { tool: 'Bash', inputDigest: null, subAgent: null }),
+    );
+    scene.installed();
+    scene.publishes('a window at work', HERE, 0);
+  },
+  'is asked again, as its program publishes': (scene) => {
+    scene.begins(HERE, calling(5 * SECOND));
+    scene.in((memory, session) =>
+      waitForPermission(memory, session, { tool: 'Bash', inputDigest: null, subAgent: null }),
+    );
+    scene.installed();
+    scene.publishes('a permission dialog', HERE, 0);
   },
   'killed without hooks': (scene) => scene.isLeftBehind(working(HOUR)),
   'ended without hooks': (scene) => scene.begins(GONE, answered(HOUR), 'live'),

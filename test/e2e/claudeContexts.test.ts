@@ -76,7 +76,9 @@ const STEP = '[~] 2 "Write the tests"';
 const NOTES = ['- critical: "never push to main"', `- high: "${HIDDEN}"`, '- normal: "the API wants UTC"'];
 const DONE = '[x] 1 "Find the cause"';
 const CALLS = 'Its last calls:';
-const NEXT = 'Next: step 2, "Write the tests", which was in progress';
+/** With its title where no list of steps shows that. */
+const NEXT = 'Next: step 2, which was in progress';
+const TITLED_NEXT = 'Next: step 2, "Write the tests", which was in progress';
 const LEVELS: Readonly<Partial<Record<ContextLevel, Parts>>> = {
   root: {
     has: [
@@ -93,7 +95,7 @@ const LEVELS: Readonly<Partial<Record<ContextLevel, Parts>>> = {
       ...['"parser.test.ts": 4 bytes', '"The cause is a comma. Now the tests."', /last activity \S+, just now/],
       ...[
         CALLS,
-        '"Bash: exit 3", failed',
+        '"Bash: exit 3" failed',
         'without a result',
         'The agent that reads this works on that session already',
       ],
@@ -101,7 +103,7 @@ const LEVELS: Readonly<Partial<Record<ContextLevel, Parts>>> = {
     lacks: ['goes to the agent that started it', 'note: '],
   },
   delegated: {
-    has: [PURPOSE, NEXT, '- critical: "never push to main"', 'goes to the agent that started it'],
+    has: [PURPOSE, TITLED_NEXT, '- critical: "never push to main"', 'goes to the agent that started it'],
     lacks: [HIDDEN, 'the API wants UTC', DONE, STEP, CALLS, 'parser.test.ts', 'jest', 'last activity', 'watchkeeper'],
   },
   compacted: {
@@ -117,7 +119,7 @@ const LEVELS: Readonly<Partial<Record<ContextLevel, Parts>>> = {
     lacks: [DONE, CALLS, 'crashed', 'goes to the agent', 'jest', 'last activity', 'half written'],
   },
   resumed: {
-    has: [PURPOSE, /It began at \S+; it was active; last activity \S+, just now/, NEXT, ...NOTES],
+    has: [PURPOSE, /It began at \S+; it was active; last activity \S+, just now/, TITLED_NEXT, ...NOTES],
     lacks: [DONE, STEP, CALLS, 'parser.test.ts', 'before-the-tests', 'goes to the agent', 'jest'],
   },
   resumed_delegated: {

@@ -95,7 +95,8 @@ describeWithClaude('a real Claude Code that is killed', (claude) => {
       for (const words of [
         `Session ${parser}: "repair the parser"`,
         'Its agent crashed: process ',
-        'Next: step t2, "Write the tests", which was in progress',
+        '[~] t2 "Write the tests"',
+        'Next: step t2, which was in progress',
         `"parser.test.ts": ${WROTE.length} bytes`,
         'without a result',
         `watchkeeper work continue ${parser}`,

@@ -113,7 +113,8 @@ describeWhereInstalled('the plugin in the real Codex', CODEX, () => {
       for (const words of [
         `Session ${crashed?.[0]}: "break off"`,
         'Its agent crashed: process ',
-        'Next: step t2, "Write the tests", which was in progress',
+        '[~] t2 "Write the tests"',
+        'Next: step t2, which was in progress',
         '"half.txt": 2 bytes, changed since',
         `watchkeeper work continue ${crashed?.[0]}`,
         '1 more unfinished session of this directory',

@@ -118,7 +118,7 @@ describeScenes('an agent with a list of tasks', () => {
       // Nothing twice, and nothing that says nothing of the work.
       expect(text.match(/the agent was killed by SIGKILL/g)).toHaveLength(1);
       expect(text).not.toMatch(/an agent begins|github_token\]\.ts": it does not exist/);
-      expect(text).toMatch(/^- .* "edit: a\.ts", without a result$/m);
+      expect(text).toMatch(/^- "edit: a\.ts", since \S+, without a result$/m);
       expect(text.length).toBeLessThanOrEqual(6_000);
       expect(text).not.toContain(TOKEN);
       const record = text.slice(text.indexOf('<session-record>'));

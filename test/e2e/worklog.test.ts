@@ -6,6 +6,7 @@ import { whyNoSandbox } from '../../bridge/agents/program/sandbox.js';
 import type { Line } from '../../memory/logs/line.js';
 import { readStat } from '../../src/host/procfs.js';
 import { compiledProgram } from '../../src/host/program.js';
+import { MINUTE } from '../../src/time.js';
 import { testFolder } from '../harness/folder.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation } from './conversation.js';
@@ -162,7 +163,11 @@ describeScenes('the worklog of a session of the bridge', () => {
     'is a crash after the bridge was killed, and goes on with the next run',
     async () => {
       const agent = { kind: 'command', command: ['sh', '-c', HANGS_ONCE], output: 'text' };
-      const scene = await openTestScene({ projects: { boat: { chats: [{ id: 1 }], agent } } });
+      const scene = await openTestScene({
+        projects: { boat: { chats: [{ id: 1 }], agent } },
+        // An older run that is lost was an attempt, and its message is then run again in a session of its own.
+        timings: { youngRunMs: 10 * MINUTE },
+      });
       const bridge = await scene.startBridge();
       const asked = new Conversation(scene, 'boat', 1, 'hello');
       const started = async (times: number) =>
@@ -172,7 +177,10 @@ describeScenes('the worklog of a session of the bridge', () => {
         );
       await started(1);
       await scene.until('the work of its agent', () => existsSync(join(scene.folder, 'work', 'boat', 'begun')));
-      const pid = (await scene.store.records.session(asked.session))?.run?.pid ?? 0;
+      const pid = await scene.until(
+        'the process of its agent in the store',
+        async () => (await scene.store.records.session(asked.session))?.run?.pid,
+      );
       await bridge.kill();
       await scene.until('the end of the agent', () => typeof readStat(pid) === 'string');
       expect(events(scene, asked.session)).toEqual(['session_started', 'run_started']);

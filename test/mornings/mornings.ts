@@ -2,13 +2,15 @@
  * Mornings: what happened in a directory the day before, and what the next agent, and its person, should hear of first. Each was written
  * down before the program answered.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { worklogKind } from '../../memory/fold/rules/kind.js';
+import { type WorklogLine, worklogKind } from '../../memory/fold/rules/kind.js';
 import { keepSession } from '../../memory/keeping/keep.js';
 import { type Launch, startConversation } from '../../memory/programs/conversationStart.js';
 import { endRun } from '../../memory/programs/runEnd.js';
 import { type GivenContext, noteGiven, startContext } from '../../memory/programs/sessionContext.js';
+import type { Memory } from '../../memory/sessions/memory.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
 import { HOUR, isoTime, MINUTE } from '../../src/time.js';
 import { memoryScene } from '../memory/scene.js';
@@ -78,6 +80,47 @@ export class Morning {
     );
   }
 
+  /** Another agent writes the file of a label again. */
+  async finishes(label: string, of: string, end: End = 'orderly'): Promise<void> {
+    const file = this.path(`${of.replaceAll(' ', '-')}.ts`);
+    writeFileSync(file, 'the whole of it');
+    const records = [asks(label), call('Write', { file_path: file, content: 'the whole of it' }), result()];
+    await this.session(label, end === 'kill' ? records : [...records, says('It is whole.')], end);
+  }
+
+  /** Another agent's command deletes it, as its program lists it. */
+  async deletes(label: string, of: string): Promise<void> {
+    const file = this.path(`${of.replaceAll(' ', '-')}.ts`);
+    rmSync(file);
+    const bashEditDiff = { files: [{ filePath: file, deleted: true }] };
+    const done = { ...result(), toolUseResult: { stdout: '', bashEditDiff } };
+    await this.session(label, [asks(label), call('Bash', { command: `git rm ${file}` }), done, says('It is gone.')]);
+  }
+
+  /** A person commits all that there is. */
+  commit(): void {
+    const date = isoTime(this.#scene.clock.now());
+    const identity = ['-c', 'user.name=P', '-c', 'user.email=p@example.org'];
+    for (const args of [
+      ['init', '-q'],
+      ['add', '.'],
+      [...identity, 'commit', '-qm', 'Keep it'],
+    ])
+      execFileSync('git', args, {
+        cwd: this.#scene.directory,
+        env: { ...process.env, GIT_COMMITTER_DATE: date, GIT_AUTHOR_DATE: date },
+      });
+  }
+
+  remove(file: string): void {
+    rmSync(this.path(file));
+  }
+
+  /** As a command of a person sees it. */
+  open(): Memory {
+    return this.#scene.open();
+  }
+
   /** Work that stops while a command runs, without a file. */
   async running(label: string, end: End): Promise<void> {
     await this.session(label, [asks(label), call('Bash', { command: 'npm test' })], end);
@@ -119,8 +162,17 @@ export class Morning {
     await this.#scene.clock.advance(MINUTE);
   }
 
-  /** @param source of the conversation; `resume` takes the conversation of the label again */
-  async session(label: string, records: readonly Record[], end: End = 'orderly', source: Launch['source'] = 'startup') {
+  /**
+   * @param source of the conversation; `resume` takes the conversation of the label again
+   * @param declared before its first record
+   */
+  async session(
+    label: string,
+    records: readonly Record[],
+    end: End = 'orderly',
+    source: Launch['source'] = 'startup',
+    declared: readonly WorklogLine[] = [],
+  ) {
     const { clock, home } = this.#scene;
     this.#count += 1;
     const conversation =
@@ -131,6 +183,7 @@ export class Morning {
     const launch: Launch = { provider: 'claude', conversation, source, transcript, agent, launchedIn: null };
     const given = await this.#started(launch);
     this.ids.set(label, given.id);
+    if (declared.length > 0) this.#scene.open().sessions.addFacts(given.id, [...declared]);
     let text = '';
     for (const record of records) {
       const more = { sessionId: conversation, uuid: `u${this.#count}-${text.length}`, isSidechain: false };
@@ -172,6 +225,26 @@ export class Morning {
   note(label: string, text: string): void {
     const memory = this.#scene.open();
     memory.sessions.addFacts(this.ids.get(label) ?? '', [worklogKind.line('note', { text, priority: 'high' })]);
+  }
+
+  /** Work by a plan, which its agent declares and keeps as its own list, too; killed in the second step. */
+  async planned(label: string, titles: readonly string[]): Promise<void> {
+    const list = titles.flatMap((subject) => [call('TaskCreate', { subject, description: subject }), result()]);
+    const todos = titles.map((content, index) => ({ content, status: index === 0 ? 'completed' : 'pending' }));
+    const kept = [...list, call('TodoWrite', { todos }), result()];
+    const failed = [call('Bash', { command: 'npm run a-long-check' }), result('Exit code 1\n3 failed', true)];
+    const step = (index: number) => ({ step: `${index + 1}` });
+    const declared = [
+      ...titles.map((title, index) => worklogKind.line('step_added', { ...step(index), title })),
+      ...(['in_progress', 'completed'] as const).map((to) => worklogKind.line('step', { ...step(0), to })),
+      worklogKind.line('step', { ...step(1), to: 'in_progress' }),
+    ];
+    const records = [asks(label), ...kept, ...failed, call('Bash', { command: 'npm run the-server' })];
+    await this.session(label, records, 'kill', 'startup', declared);
+  }
+
+  async rest(hours: number): Promise<void> {
+    await this.#scene.clock.advance(hours * HOUR);
   }
 
   /** @returns what a new window is told the next day */

@@ -111,7 +111,8 @@ export const crashRows: readonly RowCheck[] = [
       const { out } = scene.do('wk track resume');
       for (const part of [
         'Its agent crashed',
-        'Next: step 2, "Write the tests", which was in progress',
+        '[~] 2 "Write the tests"',
+        'Next: step 2, which was in progress',
         '"src/a.ts": 4 bytes',
       ])
         assert.ok(out.includes(part), `${part}: ${out}`);

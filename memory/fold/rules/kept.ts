@@ -24,7 +24,9 @@ export const keptRules = {
     () => ({ to: text, sub_agent: text, digest: text, level: unread<string>(), characters: unread<number>() }),
     (log, { to, sub_agent: subAgent, digest }, { at }) => {
       if (to !== undefined) log.told = { session_id: to, at };
-      if (subAgent !== undefined) setIn(log.given, [subAgent, digest ?? ''], { more: {}, name: 'given' });
+      if (subAgent === undefined) return;
+      log.wasAsked = true;
+      setIn(log.given, [subAgent, digest ?? ''], { more: {}, name: 'given' });
     },
     { afterEnd: true, isActivity: false },
   ),

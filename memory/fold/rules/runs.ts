@@ -44,8 +44,11 @@ export const runRules = {
     { afterEnd: true, starts: true },
   ),
   run_ended: fact(
-    () => ({ process: processSchema, reason: text, run_id: unread<string>() }),
-    ({ runs, waits, notices }, { process, reason }, { at }) => {
+    // `asked`: there was a transcript, which its program begins with the first prompt, or its history has a prompt.
+    () => ({ process: processSchema, reason: text, run_id: unread<string>(), asked: z.optional(z.boolean()) }),
+    (log, { process, reason, asked }, { at }) => {
+      const { runs, waits, notices } = log;
+      log.wasAsked ||= asked === true;
       const run = openRunOf(runs, process);
       if (run === undefined) return;
       run.ended_at = at;
@@ -72,6 +75,8 @@ export const runRules = {
     (log, { provider, conversation, source, transcript, unrecorded, cwd, workspace, since, process }, { at }) => {
       const { conversations, more } = log;
       if (source === 'resume') log.resumed_at = at;
+      // There was something to resume, or to compact.
+      log.wasAsked ||= source === 'resume' || source === 'compact';
       // An agent that comes back resumes it.
       const known = conversations.find(
         (one) => one.moved_at === null && one.provider === provider && one.id === conversation,

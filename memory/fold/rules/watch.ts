@@ -18,7 +18,9 @@ const paths = unread<readonly string[]>;
 type Changes = 'created' | 'modified' | 'deleted';
 
 export const watchRules = {
-  wait_start: fact(waitFields, ({ waits, more }, { kind, tool_use_id, until }, { at }) => {
+  wait_start: fact(waitFields, (log, { kind, tool_use_id, until }, { at }) => {
+    const { waits, more } = log;
+    log.wasAsked = true;
     const wait = { kind, since: at, until: timeOf(until) };
     setIn(waits, [tool_use_id ?? kind, wait], { more, name: 'waits' });
   }),

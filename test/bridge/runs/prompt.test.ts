@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { type PromptContext, promptOf } from '../../../bridge/runs/prompt.js';
-import { worklogKind } from '../../../memory/fold/rules/kind.js';
+import { type WorklogLine, worklogKind } from '../../../memory/fold/rules/kind.js';
 import { Log } from '../../../memory/logs/log.js';
 import { memorySettings } from '../../../src/config/memorySettings.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
@@ -14,6 +14,7 @@ import { createRedactor, redactShapes } from '../../../src/log/redact.js';
 import { isoTime, MINUTE } from '../../../src/time.js';
 import { testFolder } from '../../harness/folder.js';
 import { describeWithRedis } from '../../harness/redis.js';
+import { repeatedIn } from '../../memory/brief/repeated.js';
 import {
   activeSession,
   must,
@@ -40,6 +41,12 @@ function journalOf({ folder, clock }: SagaScene, { session_id }: AgentSession, .
     const whole = { v: 1, timestamp: isoTime(clock.now()), session_id, ...line };
     appendFileSync(path, `${JSON.stringify(whole)}\n`);
   }
+}
+
+function declare({ folder, clock }: SagaScene, { session_id }: AgentSession, lines: WorklogLine[]): void {
+  const path = join(dirname(journalPath(folder, session_id)), 'worklog.jsonl');
+  mkdirSync(dirname(path), { recursive: true });
+  Log.begin(path, worklogKind)?.write(() => lines, { clock, redact: redactShapes, origin: 'agent' });
 }
 
 const TASKS = {
@@ -128,10 +135,10 @@ describeWithRedis('the prompt of a second attempt', () => {
         '- "half.ts": 8 bytes, changed since it was last mentioned',
         '- "[redacted:own_secret].ts": it does not exist',
         '- renamed: "old.ts" to "new.ts"',
-        expect.stringMatching(/ "Bash: npm test", failed$/),
+        expect.stringMatching(/ "Bash: npm test" failed$/),
       ]),
     );
-    expect(lines.filter((line) => line.includes('"Read"'))).toHaveLength(8);
+    expect(lines.filter((line) => line.includes('"Read"'))).toHaveLength(10);
     expect(prompt).not.toContain('hunter2');
   });
 
@@ -139,20 +146,63 @@ describeWithRedis('the prompt of a second attempt', () => {
     const scene = await openSagaScene();
     const { first, second } = await attempts(scene);
     journalOf(scene, first);
-    const path = join(dirname(journalPath(scene.folder, first.session_id)), 'worklog.jsonl');
-    Log.begin(path, worklogKind)?.write(
-      () => [
-        worklogKind.line('session_started', { session_id: first.session_id, purpose: 'Fix the login' }),
-        worklogKind.line('step_added', { step: '1', title: 'Find the cause' }),
-        worklogKind.line('file', { path: 'half.ts', to: 'working' }),
-        worklogKind.line('note', { text: 'the API wants UTC', priority: 'critical' }),
-      ],
-      { clock: scene.clock, redact: redactShapes, origin: 'agent' },
-    );
+    declare(scene, first, [
+      worklogKind.line('session_started', { session_id: first.session_id, purpose: 'Fix the login' }),
+      worklogKind.line('step_added', { step: '1', title: 'Find the cause' }),
+      worklogKind.line('file', { path: 'half.ts', to: 'working' }),
+      worklogKind.line('note', { text: 'the API wants UTC', priority: 'critical' }),
+    ]);
     const prompt = await ask(contextOf(scene), second);
     expect(prompt).toMatch(/^\[ \] 1 "Find the cause"$/m);
     expect(prompt).toMatch(/^- "half\.ts": 8 bytes/m);
     expect(prompt).toMatch(/^- critical: "the API wants UTC"$/m);
+  });
+
+  test('tells the plan, the message, the failed call and the file once each, also after an interruption', async () => {
+    const scene = await openSagaScene();
+    const { first, second, directory } = await attempts(scene);
+    const titles = [
+      'Find out why the login fails',
+      'Write tests for the session cookie',
+      'Tell the person what it was',
+    ];
+    const file = join(directory, 'half.ts');
+    declare(scene, first, [
+      worklogKind.line('session_started', { session_id: first.session_id, purpose: first.request.message_text }),
+      ...titles.map((title, index) => worklogKind.line('step_added', { step: `${index + 1}`, title })),
+      worklogKind.line('step', { step: '1', to: 'in_progress' }),
+      worklogKind.line('step', { step: '1', to: 'completed' }),
+      worklogKind.line('step', { step: '2', to: 'in_progress' }),
+      worklogKind.line('file', { path: 'half.ts', to: 'working' }),
+    ]);
+    const statuses = ['completed', 'in_progress', 'pending'];
+    journalOf(
+      scene,
+      first,
+      { event: 'user_prompt', text: first.request.message_text },
+      ...titles.flatMap((subject, index) => [call(`t${index}`, 'TaskCreate', { subject }), result(`t${index}`, 'ok')]),
+      { event: 'plan', mode: 'replace', items: titles.map((title, index) => ({ title, status: statuses[index] })) },
+      call('1', 'Bash', { command: 'npm run a-long-check' }),
+      result('1', 'failed'),
+      call('2', 'Bash', { command: 'watchkeeper track step 2 --start' }),
+      result('2', 'ok'),
+      { event: 'files', modified: [file] },
+      call('3', 'Write', { file_path: file }),
+      { event: 'session_end', reason: 'failed' },
+    );
+    const prompt = await ask(contextOf(scene), { ...second, interruptions: 1 });
+    for (const words of [
+      ...titles,
+      first.request.message_text,
+      'npm run a-long-check',
+      file,
+      'Check what is already done',
+    ])
+      expect([words, prompt.split(words).length - 1]).toEqual([words, 1]);
+    expect(prompt).toMatch(/^\[~\] 2 "Write tests for the session cookie"$/m);
+    expect(repeatedIn(prompt).join('').length).toBeLessThanOrEqual(160);
+    // Nothing of it has to be looked up: these only repeat what stands above.
+    expect(prompt).not.toMatch(/session begins|step \d added|track step|Its own tasks/);
   });
 
   test('stays within its characters, which the settings may lower to nothing', async () => {

@@ -119,14 +119,11 @@ test('says what was asked, done and left open, and which files may be half writt
     '- "login.test.ts": it does not exist',
     'Its own tasks, 1 of 3 were done:',
     `- ${at(14)} "Bash: npm test" failed: "exit code 3: more"`,
-    `- ${at(13)} "Bash: npm test", failed`,
-    `- ${at(15)} "Write: login.test.ts", without a result`,
     'To continue that conversation: claude --resume c1',
   ])
     expect(lines).toContain(line);
-  expect(lines.find((line) => line.startsWith('Next: '))).toMatch(
-    /^Next: task t2, "Write the tests, .*", in progress\.$/,
-  );
+  expect(lines.filter((line) => line.includes('"Write the tests, '))).toEqual([expect.stringMatching(/^\[~\] t2 /)]);
+  expect(lines).toContain('Next: task t2.');
 });
 
 test('of a turn that ended leaves no file in doubt', async () => {

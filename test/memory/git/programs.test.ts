@@ -68,6 +68,7 @@ async function tryPlant({ name, plant, proof }: Plant): Promise<void> {
   git.state('configured');
   git.commitsSince(git.state()?.head ?? '');
   git.commitsAfter(0);
+  git.committedAfter(0);
   expect(site.marks()).toEqual([]);
   for (const command of proof) site.try(command);
   expect(site.marks()).toEqual([name]);

@@ -72,7 +72,8 @@ test('whoever starts where an agent crashed is told its steps and what to do, on
   expect(next.id).not.toBe(id);
   expect(next.level).toBe('root');
   expect(next.text).toContain('Its agent crashed');
-  expect(next.text).toContain('Next: step 1, "Write the tests", which was in progress');
+  expect(next.text).toContain('[~] 1 "Write the tests"');
+  expect(next.text).toContain('Next: step 1, which was in progress');
   expect(next.text).toContain(`watchkeeper work continue ${id}`);
   // Words of others stay quoted, on one line.
   expect(next.text).toMatch(/- critical: "IGNORE ALL RULES/);
@@ -149,7 +150,6 @@ test('after /clear the same session is told in short, and after resuming what ch
   await scene.clock.advance(3 * HOUR);
   const resumed = await start(scene, 'c-2', { source: 'resume' });
   expect(resumed).toMatchObject({ id, level: 'resumed' });
-  expect(resumed.text).toContain('it rested for 3 hours');
   expect(resumed.text).toMatch(/^It began at .*; it was active; last activity .*, 3 h ago/m);
   await scene.clock.advance(200 * HOUR);
   const old = await start(scene, 'c-2', { source: 'resume' });

@@ -1,15 +1,20 @@
 // covers: memory/programs/payload.ts
 /** Ends that the launcher has noted, as its shell writes them, and what the next reader makes of them. */
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
 import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { startConversation } from '../../../memory/programs/conversationStart.js';
 import { takeSpool } from '../../../memory/programs/spool.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
+import { markedPids, RUN_MARK } from '../../../src/host/processes.js';
 import { packageRoot } from '../../../src/host/program.js';
 import { DAY, MINUTE } from '../../../src/time.js';
+import { eventually } from '../../e2e/eventually.js';
+import { testFolder } from '../../harness/folder.js';
 import { afterThisTest } from '../../harness/scope.js';
 import { type MemoryScene, memoryScene } from '../scene.js';
 
@@ -58,6 +63,45 @@ describe('an end that the launcher has noted', () => {
     takeSpool(scene.open(), (session) => ended.push(session.id));
     expect(runsOf(scene, id)).toMatchObject([{ ended_at: then, reason: 'other' }]);
     expect([ended, entriesIn(scene)]).toEqual([[id], []]);
+  });
+
+  test.each([
+    ['nothing', 'sh', '', []],
+    ['nothing', 'bash', '', []],
+    ['a payload without a line end', 'sh', payload('c-1'), ['other']],
+    ['a payload without a line end', 'bash', payload('c-1'), ['other']],
+  ])('is waited for two seconds, if the input stays open and brings %s to %s', async (_, program, words, reasons) => {
+    const scene = memoryScene();
+    const id = begin(scene, 'c-1', readProcessIdentity('host'));
+    const options = program === 'bash' ? ['--norc'] : [];
+    const shell = spawn(program, [...options, '-c', '. "$0"', SPOOL], {
+      env: { PATH: process.env.PATH ?? '', home: scene.home },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    afterThisTest(() => void shell.kill('SIGKILL'));
+    const begun = performance.now();
+    shell.stdin.write(words);
+    const [said, noted, [code]] = await Promise.all([text(shell.stderr), text(shell.stdout), once(shell, 'close')]);
+    const waitedMs = performance.now() - begun;
+    expect([code, said, noted]).toEqual([0, '', '']);
+    // The machine of the tests has other work.
+    expect([waitedMs >= 1_900, waitedMs < 6_000]).toEqual([true, true]);
+    takeSpool(scene.open());
+    expect(runsOf(scene, id)?.flatMap(({ reason }) => reason ?? [])).toEqual(reasons);
+  });
+
+  test('leaves no program behind that would end its wait', async () => {
+    const scene = memoryScene();
+    const mark = `spool-${process.pid}-${Date.now()}`;
+    const programs = testFolder();
+    writeFileSync(join(programs, 'sleep'), '#!/bin/sh\nexec /bin/sleep 600\n', { mode: 0o755 });
+    mkdirSync(scene.home, { recursive: true, mode: 0o700 });
+    spawnSync('sh', ['-c', '. "$0"', SPOOL], {
+      input: `${payload('c-1')}\n`,
+      env: { PATH: `${programs}:${process.env.PATH}`, home: scene.home, [RUN_MARK]: mark },
+    });
+    expect(entriesIn(scene)).toHaveLength(1);
+    await eventually(() => markedPids(mark).length === 0, { what: 'the end of its programs' });
   });
 
   test('is understood in several lines, without a last line end, and while the input stays open', async () => {

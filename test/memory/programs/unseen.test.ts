@@ -4,10 +4,15 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { crashesHere, crashLines, crashOf } from '../../../memory/brief/crashReport.js';
+import { worklogKind } from '../../../memory/fold/rules/kind.js';
+import { keepSession } from '../../../memory/keeping/keep.js';
+import { listSessions } from '../../../memory/look/list.js';
 import { lookAt } from '../../../memory/look/look.js';
 import { startConversation } from '../../../memory/programs/conversationStart.js';
-import { endRun } from '../../../memory/programs/runEnd.js';
-import { startContext } from '../../../memory/programs/sessionContext.js';
+import { endRun, waitForPermission } from '../../../memory/programs/runEnd.js';
+import { noteGiven, startContext } from '../../../memory/programs/sessionContext.js';
+import type { Memory } from '../../../memory/sessions/memory.js';
+import type { OpenSession } from '../../../memory/sessions/sessions.js';
 import { claude } from '../../../src/agents/claude.js';
 import { codex } from '../../../src/agents/codex.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
@@ -29,7 +34,8 @@ function launch(conversation: string, more: object = {}) {
   return { ...plain, ...more } as Parameters<typeof startConversation>[1];
 }
 
-const open = (scene: MemoryScene) => scene.open({ CODEX_HOME: join(scene.home, 'codex') });
+const open = (scene: MemoryScene) =>
+  scene.open({ CODEX_HOME: join(scene.home, 'codex'), CLAUDE_CONFIG_DIR: join(scene.directory, '.claude') });
 
 function begin(scene: MemoryScene, conversation: string, more: object = {}) {
   return startConversation(open(scene), launch(conversation, more));
@@ -74,6 +80,58 @@ test('one that ended in order was asked nothing, unless its program keeps no tra
   expect(ended(scene, 'c-3', { provider: 'codex' })).toBe('active');
   expect(ended(scene, 'c-4', { provider: 'codex' })).toBe('superseded');
 });
+
+function typed({ surroundings }: Memory, ...lines: readonly object[]): void {
+  const folder = surroundings.variables.CLAUDE_CONFIG_DIR ?? '';
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'history.jsonl'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+}
+
+test('one in which only a command of its program was typed was asked nothing', () => {
+  const scene = memoryScene();
+  typed(open(scene), { display: '/exit', sessionId: 'c-1' }, { display: 'Paint the door', sessionId: 'another' });
+  expect(ended(scene, 'c-1')).toBe('superseded');
+});
+
+/** What a window leaves of a prompt, apart from its transcript. */
+const SIGNS: Readonly<Record<string, (memory: Memory, session: OpenSession) => void>> = {
+  'had a transcript when it ended': () => {},
+  'has a prompt in the history of its program': (memory) =>
+    typed(memory, { display: '/exit', sessionId: 'c-1' }, { display: 'Paint the door', sessionId: 'c-1' }),
+  'was resumed': ({ sessions }, session) => sessions.addFacts(session, [conversationLine('resume')]),
+  'was compacted': ({ sessions }, session) => sessions.addFacts(session, [conversationLine('compact')]),
+  'asked for a permission': (memory, session) =>
+    waitForPermission(memory, session, { tool: 'Bash', inputDigest: null, subAgent: null }),
+  'started a sub-agent': (memory, session) =>
+    noteGiven(memory, session, { level: 'delegated', text: 'words', notice: null, subAgent: 'a1' }),
+};
+const conversationLine = (source: 'resume' | 'compact') =>
+  worklogKind.line('conversation', { provider: 'claude', conversation: 'c-1', source });
+
+test.each(Object.entries(SIGNS))(
+  'one that %s was asked something, although its transcript has vanished',
+  async (name, leave) => {
+    const scene = memoryScene();
+    const transcript = join(scene.home, 'c-1.jsonl');
+    const memory = open(scene);
+    const { session } = begin(scene, 'c-1', { transcript });
+    leave(memory, session);
+    if (name.startsWith('had')) writeFileSync(transcript, '{"type":"user"}\n');
+    endRun(memory, session, living, 'prompt_input_exit');
+    rmSync(transcript, { force: true });
+    await keepSession(memory, session, Number.POSITIVE_INFINITY);
+    const { lifecycle } = session.log.state;
+    session.log.close();
+    expect(lifecycle).toBe('active');
+    // It is unknown what it was about, and nothing accuses its agent.
+    const { rows } = await listSessions(open(scene), {
+      ...{ here: true, which: 'all', judge: async () => null, onUnreadable: () => {} },
+    });
+    expect(rows.map(({ session_id, condition }) => [session_id, condition.agent, condition.weight])).toEqual([
+      [session.id, 'ended', 'rests'],
+    ]);
+  },
+);
 
 test('an archived rollout of Codex is read where it was moved to', async () => {
   const scene = memoryScene();

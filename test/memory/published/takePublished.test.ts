@@ -2,13 +2,14 @@
 /** What a program publishes of its processes, for a memory to which no hook has reported them. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { crashesHere } from '../../../memory/brief/crashReport.js';
+import { worklogIn } from '../../../memory/home/places.js';
 import { listSessions } from '../../../memory/look/list.js';
 import { startConversation } from '../../../memory/programs/conversationStart.js';
-import { boundSession, endRun } from '../../../memory/programs/runEnd.js';
+import { boundSession, endRun, waitForPermission } from '../../../memory/programs/runEnd.js';
 import { takePublished } from '../../../memory/programs/takePublished.js';
 import { judge } from '../../../monitoring/terminals/judge.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
@@ -318,4 +319,33 @@ test('after /clear without hooks the session has both conversations', async () =
   expect(await place.listed()).toMatchObject([{ liveness: 'alive' }]);
   await agent.kill();
   expect(await place.listed()).toMatchObject([{ agent: 'crashed' }]);
+});
+
+/** A dialog that its hook has reported, and what its program publishes some time later. */
+function answeredAfter(statusMs: number, recorded: string): { readonly waits: number; readonly end: string | null } {
+  const scene = new PublishedScene();
+  const agent = scene.agent('c1');
+  const id = scene.hook('c1', agent.process);
+  const since = scene.scene.clock.now();
+  const memory = scene.scene.open(scene.variables);
+  const session = memory.sessions.open(id);
+  if (session === null) throw new Error('the session is gone');
+  waitForPermission(memory, session, { tool: 'Bash', inputDigest: null, subAgent: null });
+  session.log.close();
+  agent.publishes(recorded, { statusUpdatedAt: since + statusMs });
+  const worklog = worklogIn(scene.open().places.sessionFolder(id));
+  const end = readFileSync(worklog, 'utf8').match(/.*"wait_end".*/)?.[0] ?? null;
+  const timestamp = end === null ? null : JSON.parse(end).timestamp;
+  const waits = scene.open().look(id)?.log.state.waits.size ?? -1;
+  return { waits, end: timestamp === null ? null : `${Date.parse(timestamp) - since}` };
+}
+
+// rule: a-granted-permission-is-work
+test('a dialog is over once its program publishes that it works, from then on; a word from before it says nothing', () => {
+  expect(answeredAfter(40 * SECOND, 'a window at work')).toEqual({ waits: 0, end: '40000' });
+  expect(answeredAfter(40 * SECOND, 'a window at rest')).toEqual({ waits: 0, end: '40000' });
+  // The person was faster than the hook.
+  expect(answeredAfter(-SECOND, 'a window at work')).toEqual({ waits: 0, end: '0' });
+  expect(answeredAfter(-MINUTE, 'a window at work')).toEqual({ waits: 1, end: null });
+  expect(answeredAfter(40 * SECOND, 'a permission dialog')).toEqual({ waits: 1, end: null });
 });

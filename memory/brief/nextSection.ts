@@ -1,0 +1,78 @@
+/** The end of a context: the next step, how the work is resumed, and where its result goes. */
+import type { Worklog } from '../fold/worklog.js';
+import { purposeOf } from '../observed/purpose.js';
+import { type StepLike, stepsOf } from '../observed/step.js';
+import type { Section } from './budget.js';
+import { type ContextLevel, holds } from './levels.js';
+import { entries, nextOf, type Words } from './observedSections.js';
+import { resumeCommand, type WayToResume } from './resuming.js';
+import type { SessionView } from './view.js';
+
+/** The reader of a context, and further text for that reader. */
+export interface ContextReader {
+  /** Whether the reading agent works on the session already. */
+  readonly isOwn?: boolean;
+  /** The sub-agent that resumes its task. Null if the reader is the main agent. */
+  readonly subAgent?: string | null;
+  /** How its reader resumes the session: as an agent does, if missing. */
+  readonly way?: WayToResume;
+  /** Sections at the end, such as the number of other sessions. */
+  readonly further?: readonly Section[];
+  /** How its run ended, in words of others. Null if it is not known. */
+  readonly end?: string | null;
+  /** The message that its reader has anyway. */
+  readonly message?: string;
+  /** Characters of the level that the caller uses. */
+  readonly used?: number;
+}
+
+/** An agent may have written to its own worklog: also the id of its session is its words. */
+export function nameOf({ session_id }: Worklog, words: Words): string {
+  return session_id === null ? 'without a name' : words.name(session_id);
+}
+
+export function nextLines(view: SessionView, level: ContextLevel, reader: ContextReader, words: Words): Section {
+  const { log, fold } = view;
+  const next = nextOf(stepsOf({ log, fold }));
+  const name = nameOf(log, words);
+  const isListed = holds(level, 'steps', 'open_steps');
+  const title = (step: StepLike) => (isListed ? '' : `, ${words.text(step.title)}`);
+  const was = next?.status === 'in_progress' ? ', which was in progress' : '';
+  return {
+    title: '',
+    entries: entries('next', [
+      ...(next === undefined ? [] : [`Next: step ${words.name(next.id)}${title(next)}${was}`]),
+      ...(holds(level, 'way_to_resume') ? waysToResume(view, name, reader) : []),
+    ]),
+  };
+}
+
+/** Names the receiver of the result of a delegated part. */
+export function wayBack(view: SessionView, level: ContextLevel, subAgent: string | null, words: Words): string[] {
+  if (level === 'delegated')
+    return ['The result of this sub-agent goes to the agent that started it, which works on that session.'];
+  if (level !== 'resumed_delegated') return [];
+  if (subAgent !== null)
+    return [
+      `Sub-agent ${words.name(subAgent)} goes on with its own task; its result goes to the agent that started it, which works on that session.`,
+    ];
+  const { log, parent } = view;
+  if (parent === null) return [];
+  const name = nameOf(parent, words);
+  const [open] = [...parent.steps.values()].filter(({ status }) => status === 'in_progress');
+  return [
+    `It is a part of session ${name}: ${words.text(purposeOf(parent, null))}; that one is ${parent.lifecycle}`,
+    ...(open === undefined ? [] : [`There, step ${words.name(open.id)} is in progress: ${words.text(open.title)}`]),
+    `Its result goes to that session: watchkeeper track note "…" --session ${name}; to see all of ${nameOf(log, words)}: watchkeeper work show ${nameOf(log, words)}`,
+  ];
+}
+
+function waysToResume({ log, isBridges }: SessionView, name: string, reader: ContextReader): string[] {
+  const { isOwn = false, way = { command: resumeCommand(log, name), further: [] } } = reader;
+  // A bridge decides itself what becomes of its sessions.
+  if (isBridges) return [`To see all of it, where its bridge runs: watchkeeper session ${name}`];
+  const all = `to see all of it: watchkeeper work show ${name}`;
+  if (isOwn) return [`The agent that reads this works on that session already; ${all}`];
+  if (way.command !== null) return [`To go on with it: ${way.command}; ${all}`, ...way.further];
+  return [...way.further, `To see all of it: watchkeeper work show ${name}`];
+}

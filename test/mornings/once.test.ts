@@ -1,0 +1,53 @@
+// covers: memory/brief/resumeContext.ts memory/brief/observedSections.ts memory/brief/declaredSections.ts memory/brief/changesSince.ts
+/** One fact is told once, to a new window, a resumed one, and one that has others beside it. */
+import { expect, test } from '@jest/globals';
+import { repeatedIn } from '../memory/brief/repeated.js';
+import { Morning, STORIES } from './mornings.js';
+import { played } from './played.js';
+
+const MOST_REPEATED = 160;
+/** Lines that say nothing of the work, or what another line says. */
+const EMPTY = /^.*(?:"session begins|"an agent begins|"the agent ended|resumed after a while|it rested for).*$/gm;
+const TITLES = ['Find out why the login fails', 'Write tests for the session cookie', 'Tell the person what it was'];
+
+const nothingNew = (text: string) => [...repeatedIn(text), ...(text.match(EMPTY) ?? [])].join('').length;
+const times = (text: string, words: string) => text.split(words).length - 1;
+
+test.each(Object.entries(STORIES))('%s', async (_, story) => {
+  expect(nothingNew((await played(story)).text)).toBeLessThanOrEqual(MOST_REPEATED);
+});
+
+test('a plan that was declared, kept as a list of tasks, and entered by calls, is told once; so is each call', async () => {
+  const morning = new Morning();
+  await morning.planned('Repair the login', TITLES);
+  const { text } = await morning.next();
+  for (const words of [...TITLES, 'Repair the login', 'npm run a-long-check', 'npm run the-server'])
+    expect([words, times(text, words)]).toEqual([words, 1]);
+  expect(text).toContain(`[~] 2 "${TITLES[1]}"; in its own list: pending\n`);
+  expect(text).toContain('\nNext: step 2, which was in progress\n');
+  expect(nothingNew(text)).toBeLessThanOrEqual(MOST_REPEATED);
+});
+
+test('a window that is resumed after an answer is told how long it rested, and at once nothing', async () => {
+  const morning = new Morning();
+  await morning.chat('rain');
+  const asked = await morning.session('rain', [], 'orderly', 'resume');
+  expect(asked).toMatchObject({ level: 'resumed', text: '' });
+  await morning.rest(3);
+  const { text } = await morning.session('rain', [], 'orderly', 'resume');
+  expect(text).toMatch(/^Session \S+\. It began at \S+; it was active; last activity \S+, 3 h ago\.$/);
+  expect(text.length).toBeLessThanOrEqual(MOST_REPEATED);
+});
+
+test('a window that is resumed after a crash is told what was open and its next step, each once', async () => {
+  const morning = new Morning();
+  await morning.planned('Repair the login', TITLES);
+  await morning.rest(3);
+  const { level, text } = await morning.session('Repair the login', [], 'alive', 'resume');
+  expect(level).toBe('resumed');
+  for (const words of [TITLES[1] ?? '', 'Repair the login', 'npm run the-server', '3 h ago'])
+    expect([words, times(text, words)]).toEqual([words, 1]);
+  expect(nothingNew(text)).toBeLessThanOrEqual(MOST_REPEATED);
+  // The window beside it hears of it in a sentence.
+  expect(nothingNew((await morning.next()).text)).toBeLessThanOrEqual(MOST_REPEATED);
+});
