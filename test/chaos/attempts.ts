@@ -80,6 +80,11 @@ function removedJournals(folder: string): string[] {
   return removed.map((name) => join(folder, HARNESS_FILES.removed, name, 'sessions'));
 }
 
+/** @returns the sessions whose journals the harness has taken away */
+export function sessionsWithRemovedJournals(folder: string): string[] {
+  return removedJournals(folder).flatMap(namesIn);
+}
+
 function journaledRuns(sessions: string): string[] {
   return namesIn(sessions).flatMap((name) => {
     const heard = new Set<string>();

@@ -33,7 +33,7 @@ export function removeJournals({ folder, logs }: BridgeScene): void {
   // Kept for the judge, who alone looks there.
   if (existsSync(join(logs, 'sessions'))) renameSync(join(logs, 'sessions'), join(place, 'sessions'));
   const at = Date.now();
-  const loss: Loss = { what: 'broken', at, until: at, areJournalsGone: true };
+  const loss: Loss = { what: 'broken', at, until: at };
   appendLine(join(folder, HARNESS_FILES.losses), loss);
 }
 

@@ -94,6 +94,7 @@ const WELL: History = {
   losses: [],
   filedIssues: [{ at: 0, title: '[Watchdog] p0: crash', unknown: [] }],
   issueWrites: [created('p0', 'crash', 0)],
+  removed: [],
   synced: [`${FIRST}_r1`, SECOND].map((session) => ({ at: 0, path: `/logs/sessions/${session}/tool_use.jsonl` })),
 };
 
@@ -227,13 +228,12 @@ describe('what the store lost', () => {
   });
 });
 
-test('an answer whose journal was removed is on no disk, but one that began later is', () => {
-  const removed = (at: number): Loss => ({ what: 'broken', at, until: at, areJournalsGone: true });
-  const unsynced = (loss: Loss) =>
-    findViolations({ ...WELL, synced: [], losses: [loss] }).filter((line) => line.includes('on the disk'));
-  expect(unsynced(removed(450))).toEqual([]);
-  expect(unsynced(removed(350))).toEqual([`${SECOND}: its answer was sent before its journal was on the disk`]);
-  expect(unsynced({ ...removed(450), areJournalsGone: false })).toHaveLength(2);
+test('an answer whose journal was removed is on no disk, but one whose journal was left is', () => {
+  const unsynced = (...removed: string[]) =>
+    findViolations({ ...WELL, synced: [], removed }).filter((line) => line.includes('on the disk'));
+  expect(unsynced(`${FIRST}_r1`, SECOND)).toEqual([]);
+  expect(unsynced(`${FIRST}_r1`)).toEqual([`${SECOND}: its answer was sent before its journal was on the disk`]);
+  expect(unsynced()).toHaveLength(2);
 });
 
 test('a failure that an event names in its details, beside other sessions, counts as reported', () => {

@@ -9,12 +9,12 @@ import { Evidence, FILES } from '../e2e/evidence.js';
 import type { FoundProcess } from '../e2e/processScan.js';
 import type { SeenRequest } from '../peers/github/proxy.js';
 import type { TranscriptEntry } from '../peers/telegram/transcript.js';
-import { attemptViolations, type RunEvidence, readRuns } from './attempts.js';
+import { attemptViolations, type RunEvidence, readRuns, sessionsWithRemovedJournals } from './attempts.js';
 import { banViolations, type TextCall } from './bans.js';
 import { type ClockShift, trueInstants } from './clocks.js';
 import { endsOf } from './ends.js';
 import { capViolations, eventOrderViolations, type FiledIssue } from './issueWatch.js';
-import { isForgottenRevival, isForgottenStart, isLostMessage, isOvertakenInLoss, isRemovedJournal } from './losses.js';
+import { isForgottenRevival, isForgottenStart, isLostMessage, isOvertakenInLoss } from './losses.js';
 import type { Overlap } from './overlapWatch.js';
 import { type Asked, HARNESS_FILES, readLines } from './records.js';
 import { seenViolations } from './seen.js';
@@ -42,6 +42,8 @@ export interface History extends RunEvidence {
   readonly clocks: readonly ClockShift[];
   /** Null where nobody looked. */
   readonly synced: readonly SyncedFile[] | null;
+  /** The sessions whose journals the harness has taken away. */
+  readonly removed: readonly string[];
 }
 
 export function readHistory(folder: string): History {
@@ -65,6 +67,7 @@ export function readHistory(folder: string): History {
     textCalls: readLines(join(folder, HARNESS_FILES.textCalls)),
     clocks: readLines(join(folder, HARNESS_FILES.clocks)),
     synced: readLines(join(folder, HARNESS_FILES.synced)),
+    removed: sessionsWithRemovedJournals(folder),
   };
 }
 
@@ -220,14 +223,14 @@ function untoldViolations({ storeWrites, events }: History): string[] {
 }
 
 /** An answer is in its journal, and that on the disk, before anybody reads it: otherwise a host that dies answers it again. */
-function syncViolations({ asked, transcript, synced, agents, losses }: History): string[] {
+function syncViolations({ asked, transcript, synced, removed }: History): string[] {
   if (synced === null) return [];
   return asked.flatMap((each) => {
     const answer = endsOf(transcript, each).find(({ kind }) => kind === 'answer');
     const session = /^answer of (\S+)/.exec(answer?.text ?? '')?.[1];
     if (answer === undefined || session === undefined) return [];
-    const begun = Math.min(...agents.filter((record) => record.session === session).map(({ at }) => at));
-    if (isRemovedJournal(begun, losses)) return [];
+    // What a removed journal held is on no disk, and its answer is sent all the same.
+    if (removed.includes(session)) return [];
     const isDurable = synced.some(({ at, path }) => path.includes(`/sessions/${session}/`) && at <= answer.at);
     return isDurable ? [] : [`${session}: its answer was sent before its journal was on the disk`];
   });

@@ -27,8 +27,6 @@ export interface Loss {
   readonly isDiskFull?: boolean;
   /** Of `broken`: the bridge was asked to stop, so that the runs which it had then are no attempts. */
   readonly isOrderly?: boolean;
-  /** Of `broken`: the journals were removed. */
-  readonly areJournalsGone?: boolean;
 }
 
 /** A reaction follows the store's answer, and a message that was said is taken with the next poll. */
@@ -155,11 +153,6 @@ export function isForgottenRun(startedAt: number, losses: readonly Loss[]): bool
     if (what !== 'rolled_back' && what !== 'host_died') return false;
     return startedAt >= at && startedAt <= until + BEGUN_WITHIN_MS;
   });
-}
-
-/** What a removed journal held is on no disk, and its answer is sent all the same. @param startedAt of its session */
-export function isRemovedJournal(startedAt: number, losses: readonly Loss[]): boolean {
-  return losses.some(({ areJournalsGone, until }) => areJournalsGone === true && startedAt <= until);
 }
 
 /** Until when Telegram wants to be left alone stands in the store alone. */
