@@ -32,7 +32,6 @@ import { shownIn, shownInTerminals } from './sessionMemory.js';
 import { deliveryWords, describeIncident, endWordsOf, incidentOf, waitLines, whyLines, whyOf } from './sessionWhy.js';
 
 const NAME_WIDTH = 14;
-
 type NamedLines = readonly [name: string, ...text: string[]];
 
 export const command: Command = {

@@ -1,7 +1,7 @@
 import { agentWord, stateCell } from '../../memory/condition/words.js';
 import { type ListedSession, listSessions, rowValue } from '../../memory/look/list.js';
 import { terminalFolder } from '../../memory/sessions/terminalMemory.js';
-import { directoryWord } from '../../memory/show/rowWords.js';
+import { directoryWord, purposeWord } from '../../memory/show/rowWords.js';
 import { judge } from '../../monitoring/terminals/judge.js';
 import { CorruptRecordError, WatchkeeperError } from '../../src/errors.js';
 import type { AgentSession } from '../../src/jobs/model.js';
@@ -97,7 +97,7 @@ function describeTerminals(sessions: readonly ListedSession[], { io, redact, sur
       agentWord(session.condition),
       session.created_at === null ? '-' : describeDuration(Math.max(now - session.created_at, 0)),
       redact(directoryWord(session, home)),
-      redact(session.purpose),
+      redact(purposeWord(session)),
     ]),
     { columns: columnsOf(io), last: 'cut' },
   );

@@ -168,7 +168,7 @@ export function crashLines(report: CrashReport, now: number): string[] {
 
 /** @returns the proof, for a person */
 function localWords({ proof, ended_at }: CrashReport): string {
-  return ended_at === null ? proof : proof.replace(isoTime(ended_at), localTime(ended_at));
+  return ended_at ? proof.replace(isoTime(ended_at), localTime(ended_at)) : proof;
 }
 
 /** @returns how it is known that the agent of the present run is gone, in a clause */
@@ -176,7 +176,7 @@ export function proofOf(log: Worklog, here: ProcessIdentity): string {
   const run = new Runs(log, here).present;
   if (run === null) return 'no run is known';
   const { pid, boot_id } = run.process;
-  if (run.ended_at !== null) return `process ${pid} ended at ${isoTime(run.ended_at)}, in the middle of a turn`;
+  if (run.ended_at) return `process ${pid} ended at ${isoTime(run.ended_at)}, in the middle of a turn`;
   return boot_id === here.boot_id
     ? `process ${pid} is gone and did not report its end`
     : `process ${pid} ran before this host was started again and did not report its end`;

@@ -64,7 +64,7 @@ export function wordsLines(observed: Observed, words: Words): string[] {
     ...rewinds.slice(-1).map((last) => rewindLine(last, rewinds.length, words)),
     ...leftTurns.map(
       ({ at }) =>
-        `Before that, an earlier conversation of it stopped in the middle of a turn, at ${isoTime(at)}: what it was doing may be half done.`,
+        `Before that, it was cut off in the middle of a turn, at ${isoTime(at)}: what it was doing may be half done.`,
     ),
   ];
 }
@@ -91,7 +91,7 @@ export function turnLine(observed: Observed, words: Words): string {
 function endOf(reason: string | null, words: Words): string {
   if (reason === null) return 'nothing was begun';
   if (reason === 'end_turn' || reason === 'completed') return 'the agent had given its answer';
-  if (reason === 'interrupted') return 'it was interrupted';
+  if (reason === 'interrupted') return 'a person stopped it before the agent had answered';
   return reason === 'error' ? 'with an error' : words.text(reason);
 }
 

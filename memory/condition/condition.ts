@@ -1,6 +1,7 @@
 /**
  * How a session is: one value, which every surface reads. Nothing of it is stored, because it depends on this host and on the time.
  */
+import { programNamed } from '../../src/agents/programs.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { type FreshnessHours, freshnessOf, isStateStale, type StateCheck } from '../fold/freshness.js';
 import { type Ran, Runs, type RunsOf } from '../fold/runs.js';
@@ -97,7 +98,7 @@ export function conditionOf(
   const runs = new Runs(recorded, here);
   const mayWork = mayBeAtWork(recorded, runs);
   const broken = brokenNow({ mayWork, judged }, { isUnseen: runs.liveness === 'unknown', now });
-  const isCrashed = runs.isLost && (!isUnused || isUnseen) && !endedWithHost(recorded, runs, here);
+  const isCrashed = runs.isLost && (!isUnused || isUnseen) && !endedInPeace(recorded, runs, here);
   const doing = isCrashed ? null : doingOf(recorded, mayWork, { judged, wait });
   const last = lastActive(recorded);
   const agent = isCrashed ? 'crashed' : agentOf(recorded, runs, doing);
@@ -145,10 +146,15 @@ export function isOpenSession({ lifecycle, archived }: Pick<Recorded, 'lifecycle
   return lifecycle !== 'ended' && !archived;
 }
 
-/** When a host is started again, all windows are gone. One that had answered, and had nothing else to do, is no crash. */
-function endedWithHost({ progress, looseEnds }: Recorded, { present }: Runs<Ran>, here: ProcessIdentity): boolean {
-  const isOfEarlierBoot = present !== null && present.process.boot_id !== here.boot_id;
-  return isOfEarlierBoot && looseEnds.answered && weightOf('crashed', progress, looseEnds) === 'crashed';
+/**
+ * When a host is started again, all windows are gone, and some programs do not report that their terminal was closed. One that had
+ * answered then, and had nothing else to do, is no crash.
+ */
+function endedInPeace({ progress, looseEnds }: Recorded, { present }: Runs<Ran>, here: ProcessIdentity): boolean {
+  if (present === null) return false;
+  const mayGoSilently =
+    present.process.boot_id !== here.boot_id || programNamed(present.agent)?.reportsClosedWindow === false;
+  return mayGoSilently && looseEnds.answered && weightOf('crashed', progress, looseEnds) === 'crashed';
 }
 
 function doingOf(

@@ -3,6 +3,7 @@
 import { relative, resolve, sep } from 'node:path';
 import { seenFile } from '../../src/files/seenFile.js';
 import type { Worklog } from '../fold/worklog.js';
+import { filesInHand } from '../observed/inHand.js';
 import type { Observed } from '../observed/observed.js';
 
 export interface DoubtfulFile {
@@ -60,7 +61,6 @@ export function nameIn(directory: string, path: string): string {
 
 /** @returns each with the instant at which it was last mentioned */
 function touchedIn(fold: Observed): [path: string, at: number][] {
-  const now = fold.isTurnOpen ? [...fold.touched, ...fold.openCalls().flatMap(({ path }) => path ?? [])] : [];
-  const paths = new Set([...fold.leftTurns.flatMap(({ files }) => files), ...now]);
+  const paths = new Set([...fold.leftTurns.flatMap(({ files }) => files), ...filesInHand(fold)]);
   return [...paths].map((path) => [path, fold.files.get(path)?.at ?? fold.lastActivity ?? 0]);
 }

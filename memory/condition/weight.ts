@@ -4,7 +4,7 @@ import type { LooseEnds } from '../observed/looseEnds.js';
 
 /**
  * The heaviest first. `files_in_doubt`: an agent that crashed or was cut off may have left them half written. `open_turn`: the agent owed
- * an answer. `failed`: its last call failed. `crashed`: it crashed, and owed nothing. `rests`: nothing is unfinished.
+ * an answer, or a person stopped it at work. `failed`: its last call failed. `crashed`: it crashed, and owed nothing. `rests`: nothing is unfinished.
  */
 export const WEIGHTS = [
   ...(['files_in_doubt', 'open_turn', 'open_steps', 'failed', 'declared', 'crashed', 'rests'] as const),
@@ -17,7 +17,7 @@ export type Weight = (typeof WEIGHTS)[number];
  */
 export function weightOf(interrupted: 'crashed' | 'cut_off' | null, progress: Progress, ends: LooseEnds): Weight {
   if ((interrupted !== null && ends.files > 0) || ends.abandoned_files > 0) return 'files_in_doubt';
-  if (ends.turn) return 'open_turn';
+  if (ends.turn || ends.stopped) return 'open_turn';
   if (progress.pending > 0) return 'open_steps';
   if (ends.failed) return 'failed';
   if (ends.declared) return 'declared';

@@ -13,7 +13,7 @@ export const LOST = 'lost';
 /** How the reason of a run begins whose agent continues in another session, whose id follows. */
 export const MOVED = 'moved to ';
 
-export type Ran = Pick<Run, 'process' | 'ended_at' | 'published'>;
+export type Ran = Pick<Run, 'process' | 'agent' | 'ended_at' | 'published'>;
 
 /** A session's record, as far as its runs follow from it. */
 export interface RunsOf<Known extends Ran = Run> {
@@ -133,7 +133,12 @@ export function openRunOf<Known extends Ran>(runs: readonly Known[], process: Pr
   return runs.findLast((run) => isOpen(run) && isSameProcess(run.process, process));
 }
 
-export function isOpen({ ended_at }: Ran): boolean {
+/** @returns whether its program reported its end: it was not found gone, nor moved to another session */
+export function hasReportedEnd(run: Pick<Run, 'ended_at' | 'reason'>): boolean {
+  return run.ended_at !== null && run.reason !== LOST && !run.reason?.startsWith(MOVED);
+}
+
+export function isOpen({ ended_at }: Pick<Ran, 'ended_at'>): boolean {
   return ended_at === null;
 }
 

@@ -1,34 +1,24 @@
 /** The sessions of a memory, for a reader who picks one. */
 import { basename } from 'node:path';
-import { UnreachableError } from '../../src/errors.js';
-import { type Condition, conditionOf, mayBeAtWork, type Recorded } from '../condition/condition.js';
+import { type Condition, conditionOf } from '../condition/condition.js';
 import { isDamaged } from '../condition/damage.js';
-import type { PublishedWait } from '../condition/publishedWait.js';
-import { recordedIn, recordedOf } from '../condition/recorded.js';
-import { isNoticed, type Judged } from '../condition/stuck.js';
 import { byWeight, isUnfinished, type Weight, type Weighty } from '../condition/weight.js';
 import { stateWords } from '../condition/words.js';
 import { LOST_BEGINNING } from '../fold/state.js';
-import { isUnused } from '../fold/unused.js';
-import { settledCounts } from '../logs/settledCounts.js';
-import { purposeOf, readPurpose } from '../observed/purpose.js';
-import { type Observation, observe } from '../observed/sources.js';
 import { hasLostLines } from '../sessions/lostLines.js';
 import type { Memory } from '../sessions/memory.js';
-import type { OpenSession } from '../sessions/sessions.js';
 import type { Viewer } from '../sessions/views.js';
 import type { LeftSession } from '../workspaces/log.js';
-import type { Workspace } from '../workspaces/workspace.js';
-import type { Judge } from './look.js';
-import { publishedWait } from './publishedWait.js';
+import { type Entry, type EntryOptions, foldedEntry, tried, writtenEntry } from './entry.js';
 import { fallenWeights } from './stillInDoubt.js';
 import { markFor, markOf, noteLeft, weighedBy } from './unfinished.js';
-import { settledState } from './written.js';
 
 /** A session in a list. */
 export interface ListedSession {
   readonly session_id: string;
   readonly purpose: string;
+  /** The last prompt, unless it is the purpose. */
+  readonly last_asked: string | null;
   readonly name: string | null;
   readonly workspace: string | null;
   /** The top of its workspace. Null if it is unknown which one it was. */
@@ -40,11 +30,12 @@ export interface ListedSession {
 
 /** @returns the row as JSON. For ten thousand rows, copying each object by its keys takes longer than reading the files */
 export function rowValue(session: ListedSession) {
-  const { session_id, purpose, name, workspace, directory, created_at, last_activity, condition } = session;
+  const { session_id, purpose, last_asked, name, workspace, directory, created_at, last_activity, condition } = session;
   const { lifecycle, end, agent, liveness, run_ended, stuck, weight, progress, damage } = condition;
   return {
     session_id,
     purpose,
+    last_asked,
     name,
     workspace,
     directory,
@@ -68,24 +59,13 @@ export function rowValue(session: ListedSession) {
 /** @internal for tests */
 export type SessionRow = ReturnType<typeof rowValue>;
 
-/** A session before it is a row. */
-interface Entry extends Pick<ListedSession, 'purpose' | 'name' | 'workspace' | 'directory' | 'created_at'> {
-  readonly recorded: Recorded;
-  readonly judged: Judged | null;
-  readonly wait: PublishedWait | null;
-}
-
-export interface ListOptions {
+export interface ListOptions extends EntryOptions {
   /** Only those of the caller's workspace. */
   readonly here: boolean;
   /** Also those that rest or have ended, or those in the archive. */
   readonly which: 'unfinished' | 'all' | 'archived';
   /** How many rows are made at most; all if missing. */
   readonly most?: number;
-  /** Judges the agents that may be at work. */
-  readonly judge: Judge;
-  /** Called for each session whose log cannot be read, or whose workspace's log cannot. */
-  onUnreadable(error: UnreachableError): void;
 }
 
 export interface SessionList {
@@ -194,12 +174,13 @@ function isArchived({ places }: Viewer, folder: string, { recorded, created_at }
 }
 
 function rowOf(memory: Viewer, id: string, entry: Entry, directory: string | null): ListedSession {
-  const { purpose, name, workspace, created_at, recorded, judged, wait } = entry;
+  const { purpose, last_asked, name, workspace, created_at, recorded, judged, wait } = entry;
   const { clock, settings, surroundings } = memory;
   const viewpoint = { here: surroundings.process, now: clock.now(), hours: settings.freshness, judged, wait };
   return {
     session_id: id,
     purpose: created_at === null ? LOST_BEGINNING : purpose,
+    last_asked,
     name,
     workspace,
     directory,
@@ -207,72 +188,6 @@ function rowOf(memory: Viewer, id: string, entry: Entry, directory: string | nul
     last_activity: recorded.last_activity,
     condition: conditionOf(recorded, viewpoint),
   };
-}
-
-/** @returns null if its logs must be folded */
-function writtenEntry(memory: Viewer, folder: string): Entry | null {
-  const state = settledState(memory, folder);
-  if (state === null) return null;
-  const { name, workspace, purpose, created_at } = state;
-  return {
-    purpose,
-    name,
-    workspace,
-    directory: null,
-    created_at,
-    recorded: recordedIn(state),
-    judged: null,
-    wait: null,
-  };
-}
-
-async function foldedEntry(
-  memory: Viewer,
-  id: string,
-  { judge, onUnreadable }: Pick<ListOptions, 'judge' | 'onUnreadable'>,
-): Promise<Entry | null> {
-  try {
-    const session = memory.sessions.read(id);
-    if (session === null) return null;
-    const { log, folder } = session;
-    const { state } = log;
-    const workspace = tried(() => memory.workspaceOf(state), onUnreadable);
-    const folders = state.lifecycle === 'ended' ? null : memory.programs;
-    const { fold, isUnseen } = await observe(
-      { log: state, folder, workspace },
-      { folders, redact: memory.stamp.redact },
-    );
-    if (isLeftUnused(memory, log, { fold, isUnseen })) return null;
-    const recorded = recordedOf(state, fold, await settledCounts(log), isUnseen);
-    const isJudged = state.conversations.length > 0 || isNoticed(state);
-    const isAtWork = isJudged && mayBeAtWork(recorded, memory.runsOf(state));
-    const purpose = state.facts === null ? '' : purposeOf(state, fold);
-    return {
-      purpose: purpose === '' ? await readPurpose(state, memory.programs, memory.stamp.redact) : purpose,
-      name: state.facts?.name ?? null,
-      workspace: workspace?.id ?? state.facts?.workspace ?? null,
-      directory: workspace?.root ?? null,
-      created_at: state.created_at,
-      recorded,
-      judged: isAtWork ? await judge(memory, id, memory.clock.now()) : null,
-      wait: isAtWork ? publishedWait(memory, state) : null,
-    };
-  } catch (error) {
-    if (!(error instanceof UnreachableError)) throw error;
-    onUnreadable(error);
-    return null;
-  }
-}
-
-/** Whether an agent was closed or killed before it was asked anything. Lines that cannot be read may be declarations. */
-function isLeftUnused(
-  memory: Viewer,
-  { state, counts }: OpenSession['log'],
-  { fold, isUnseen }: Pick<Observation, 'fold' | 'isUnseen'>,
-): boolean {
-  const runs = memory.runsOf(state);
-  const isKnown = !(isUnseen && runs.isLost) && counts.unreadable + counts.newer === 0;
-  return !runs.mayWork && isKnown && isUnused(state, fold, isUnseen);
 }
 
 /** @returns the directory of a workspace by its id; each log is looked at once */
@@ -283,15 +198,4 @@ function directories({ claims }: Pick<Memory, 'claims'>, { onUnreadable }: Pick<
     if (!known.has(id)) known.set(id, tried(() => claims.find(id), onUnreadable)?.root ?? null);
     return known.get(id) ?? null;
   };
-}
-
-/** @returns null also if the log of the workspace cannot be read, which hides no session */
-function tried(look: () => Workspace | null, onUnreadable: (error: UnreachableError) => void): Workspace | null {
-  try {
-    return look();
-  } catch (error) {
-    if (!(error instanceof UnreachableError)) throw error;
-    onUnreadable(error);
-    return null;
-  }
 }

@@ -12,15 +12,30 @@ const instant = z.nullable(z.number());
 /** The fields that are read. */
 const stateSchema = z.object({
   purpose: z.string(),
+  last_asked: z._default(z.nullable(z.string()), null),
   name: z.nullable(z.string()),
   workspace: z.nullable(z.string()),
   lifecycle: z.enum(LIFECYCLES),
   end: z.nullable(z.object({ reason: z.enum(END_REASONS) })),
   archived: z.boolean(),
-  runs: z.array(z.object({ process: processSchema, ended_at: instant, published: z.optional(z.enum(PUBLICATIONS)) })),
+  runs: z.array(
+    z.object({
+      process: processSchema,
+      agent: z._default(z.nullable(z.string()), null),
+      ended_at: instant,
+      published: z.optional(z.enum(PUBLICATIONS)),
+    }),
+  ),
   progress: z.object({ done: z.number(), total: z.number(), pending: z.number(), current: z.nullable(z.string()) }),
   loose_ends: z.object({
-    ...{ turn: z.boolean(), answered: z.boolean(), cut_off: z.boolean(), failed: z.boolean(), declared: z.boolean() },
+    ...{
+      turn: z.boolean(),
+      stopped: z.boolean(),
+      answered: z.boolean(),
+      cut_off: z.boolean(),
+      failed: z.boolean(),
+      declared: z.boolean(),
+    },
     ...{ files: z.number(), abandoned_files: z.number() },
   }),
   created_at: z.number(),

@@ -9,7 +9,7 @@ export interface Agent {
   readonly open: boolean;
 }
 
-const MAIN = 'main';
+export const MAIN = 'main';
 /** Lines on a message or a call of a sub-agent, which may follow the line that ended it. */
 const WITH_A_MESSAGE: readonly string[] = ['usage', 'files', 'plan'];
 /** The deepest that is followed: a program may write a cycle, and it must not become one here. */

@@ -8,7 +8,7 @@ import type { ObservedError } from './calls.js';
 import type { FileChange } from './files.js';
 import { type LooseEnds, looseEndsOf } from './looseEnds.js';
 import type { Observed } from './observed.js';
-import { purposeOf } from './purpose.js';
+import { lastAskedOf, purposeOf } from './purpose.js';
 import type { Observation } from './sources.js';
 import type { Todo } from './todos.js';
 
@@ -25,6 +25,8 @@ interface BothSides {
   readonly errors: readonly (DeclaredError | ObservedError)[];
   readonly files: Readonly<Record<string, ShownFile>>;
   /** These are missing if nothing was observed. */
+  /** The last prompt, unless it is the purpose. */
+  readonly last_asked?: string | null;
   readonly first_tool?: string | null;
   readonly compactions?: number;
   readonly compacted_at?: number | null;
@@ -51,6 +53,7 @@ export function combinedState(log: Worklog, at: number, { observed, fold }: Obse
     observed,
     last_activity: Math.max(log.last_activity ?? 0, fold.lastActivity ?? 0) || null,
     idle_at: fold.idleAt,
+    last_asked: lastAskedOf(log, fold),
     first_tool: fold.firstTool,
     compactions: fold.compactions,
     compacted_at: fold.compactedAt,

@@ -2,6 +2,7 @@
 import { type JournalRecord, textOf } from '../../src/journal/record.js';
 import { MOST_FILES, type More, setIn } from '../fold/bounds.js';
 import { type AbandonedTurn, withRenamed } from './abandonedTurn.js';
+import type { SubAgentsFile } from './inHand.js';
 
 /** `changed`: a shell command created, modified or deleted it, and its program does not say which. */
 export type FileChange = 'created' | 'modified' | 'deleted' | 'changed' | 'renamed' | 'read';
@@ -35,6 +36,8 @@ interface ObservedFiles {
   /** Since the last end of a turn; the first ones. */
   readonly touched: Set<string>;
   leftTurns: readonly AbandonedTurn[];
+  readonly looked: string[];
+  readonly touchedBySubAgents: SubAgentsFile[];
   readonly more: More;
 }
 
@@ -42,8 +45,11 @@ interface ObservedFiles {
 export function takeFiles(observed: ObservedFiles, record: JournalRecord, at: number): void {
   const { files, touched, more, nameOf } = observed;
   const tool_use_id = textOf(record.tool_use_id);
+  const agent = textOf(record.agent_id);
   const keep = (path: string, change: FileChange, from: string | null = null) => {
     if (change !== 'read' && touched.size < MOST_FILES) touched.add(path);
+    if (change !== 'read' && agent !== null) noteSubAgents(observed.touchedBySubAgents, { agent, path });
+    if (change === 'read' && observed.leftTurns.some((turn) => turn.files.includes(path))) observed.looked.push(path);
     const before = files.get(path);
     // A file that was created or renamed in the session stays so when it is changed again; a look changes nothing.
     if (before !== undefined && change === 'read') return;
@@ -73,6 +79,12 @@ export function takeFiles(observed: ObservedFiles, record: JournalRecord, at: nu
   }
   const unnamed = typeof record.more === 'number' ? record.more : 0;
   if (unnamed > 0) more.files = (more.files ?? 0) + unnamed;
+}
+
+function noteSubAgents(files: SubAgentsFile[], file: SubAgentsFile): void {
+  if (files.some(({ agent, path }) => agent === file.agent && path === file.path)) return;
+  files.push(file);
+  if (files.length > MOST_FILES) files.shift();
 }
 
 function textsOf(value: unknown): string[] {

@@ -1,24 +1,29 @@
 /** The work of an agent, folded from the lines of its journal, of a kept copy, or of its program's transcript. */
-import { EDITS } from '../../src/journal/agentVocabulary.js';
 import { instantOf } from '../../src/journal/normalise.js';
-import type { JournalDiagnostics } from '../../src/journal/reader.js';
 import { type JournalRecord, textOf } from '../../src/journal/record.js';
 import { addTo, type More } from '../fold/bounds.js';
 import type { Tokens } from '../fold/worklog.js';
-import { type AbandonedTurn, abandonedTurn, MOST_LEFT, restAfter } from './abandonedTurn.js';
-import { Agents } from './agents.js';
-import { isAnswer } from './answers.js';
-import { type Action, callWords, commandOf, type ObservedError, type OpenCall, pathOf } from './calls.js';
+import {
+  type AbandonedTurn,
+  abandonedTurn,
+  type CutTurn,
+  MOST_LEFT,
+  namedIn,
+  restAfter,
+  unlessStopped,
+} from './abandonedTurn.js';
+import { Agents, MAIN } from './agents.js';
+import { type Action, commandOf, type ObservedError, type OpenCall } from './calls.js';
 import { type Commit, takeCommits } from './commits.js';
-import { isFault, type Refusal, takeFault } from './faults.js';
+import { type Refusal, takeFault } from './faults.js';
 import { type ObservedFile, takeFiles } from './files.js';
+import type { SubAgentsFile } from './inHand.js';
+import { OpenCalls } from './openCalls.js';
 import { forgetPassed, passOrders, takeOrder, type WaitingOrder } from './orders.js';
 import { type Prompt, takePrompt } from './prompt.js';
 import { notePoint, type Point, type Rewind, rewind } from './rewinding.js';
 import { Todos, takePlan } from './todos.js';
 import { contextOf, takeUsage } from './usage.js';
-
-const MAIN = 'main';
 
 export class Observed {
   /** @returns one name for all spellings of a path; paths stay as they are if it is missing */
@@ -49,12 +54,18 @@ export class Observed {
   isTurnOpen = false;
   /** Why its last turn ended, in the journal's word. */
   lastTurnEnd: string | null = null;
+  /** A person stopped its last turn after its first call, and asked nothing since. */
+  isStopped = false;
   /** Since when it owes none; null while it does, and before its first turn. */
   idleAt: number | null = null;
   /** Files that were touched since the last end of a turn. */
   readonly touched = new Set<string>();
-  /** Turns of earlier conversations that no later turn has resumed. */
+  /** The last files that sub-agents touched, whether these are still at work or not. */
+  touchedBySubAgents: SubAgentsFile[] = [];
+  /** Turns that were cut off, and that no later turn has resumed. */
   leftTurns: readonly AbandonedTurn[] = [];
+  /** Their files that were read, or named in a command, since the last end of a turn. */
+  looked: string[] = [];
   /** Orders that wait to be handed over, in their order. */
   readonly orders: WaitingOrder[] = [];
   /** How often a person took the conversation back. */
@@ -74,14 +85,10 @@ export class Observed {
   readonly waits = new Map<string, number>();
   readonly #points: Point[] = [];
   #conversation: string | null = null;
+  #cut: CutTurn | null = null;
   /** Since the last end of a turn. */
   #hasCalled = false;
-  readonly #calls = new Map<
-    string,
-    OpenCall & { readonly batch: string | null; readonly action: Action; readonly command: string | null }
-  >();
-  /** Batches with a failed call: their other calls are cancelled with it. */
-  readonly #failedBatches = new Set<string>();
+  readonly #calls = new OpenCalls();
   /** The tokens of each message, as last counted. */
   readonly #messages = new Map<string, Tokens>();
 
@@ -148,15 +155,9 @@ export class Observed {
     return this.orders.filter(({ isPersons }) => isPersons);
   }
 
-  /** @param diagnostics of a file that was read to its end */
-  addUnread(diagnostics: JournalDiagnostics): void {
-    this.unread += diagnostics.garbage_lines + diagnostics.oversized_lines + diagnostics.newer_lines;
-    this.cut += diagnostics.cut_lines;
-  }
-
   /** @returns calls without a result, oldest first */
   openCalls(): OpenCall[] {
-    return [...this.#calls.values()].map(({ batch: _batch, action: _action, command: _command, ...call }) => call);
+    return this.#calls.list();
   }
 
   /** Conversations come one after the other: the end of a turn in the next one says nothing about an open turn of an earlier one. */
@@ -165,10 +166,17 @@ export class Observed {
     const before = this.#conversation;
     this.#conversation = conversation;
     if (before === null || !this.isTurnOpen) return;
-    const turn = abandonedTurn(before, this.lastActivity ?? 0, { files: this.touched, calls: this.openCalls() });
-    this.leftTurns = [...this.leftTurns, turn].slice(-MOST_LEFT);
+    this.#leave(this.#leftTurn(before, this.lastActivity ?? 0));
     this.#calls.clear();
     this.#closeTurn();
+  }
+
+  #leftTurn(conversation: string, at: number): AbandonedTurn {
+    return abandonedTurn(conversation, at, { files: this.touched, calls: this.openCalls() });
+  }
+
+  #leave(turn: AbandonedTurn): void {
+    this.leftTurns = [...this.leftTurns, turn].slice(-MOST_LEFT);
   }
 
   #prompt(record: JournalRecord, agent: string, at: number): void {
@@ -185,23 +193,35 @@ export class Observed {
   #say(text: string | null): void {
     this.lastWords = text ?? this.lastWords;
     this.hasSpoken ||= text !== null;
+    if (text !== null) this.isStopped = false;
   }
 
   #beginTurn(): void {
     this.isTurnOpen = true;
+    this.isStopped = false;
     this.idleAt = null;
   }
 
   #endTurn(agent: string, reason: string | null, at: number): void {
-    for (const [id, call] of this.#calls) if (call.agent === agent) this.#calls.delete(id);
+    const isCut = agent === MAIN && reason === 'cut_off';
+    const cut = isCut ? this.#leftTurn(this.#conversation ?? '', this.actions.at(-1)?.at ?? at) : null;
+    this.#calls.endAll(agent);
     if (agent !== MAIN) return;
     // The end of a session says nothing of a turn that had ended.
     if (this.isTurnOpen) {
       this.lastTurnEnd = reason;
       this.idleAt = at;
+      this.isStopped = reason === 'interrupted' && this.#hasCalled;
     }
     forgetPassed(this.orders);
-    if (this.#hasCalled) this.leftTurns = this.leftTurns.flatMap((turn) => restAfter(turn, this.touched));
+    if (this.#hasCalled) {
+      const { touched, looked } = this;
+      const conversation = cut === null ? this.#conversation : null;
+      this.leftTurns = this.leftTurns.flatMap((turn) => restAfter(turn, { conversation, touched, looked }));
+    }
+    if (cut !== null && cut.files.length > 0) this.#leave(cut);
+    this.#cut = cut === null ? this.#cut : { turn: cut, at };
+    if (reason === 'interrupted') this.leftTurns = unlessStopped(this.leftTurns, this.#cut, at);
     this.#closeTurn();
   }
 
@@ -209,47 +229,22 @@ export class Observed {
     this.isTurnOpen = false;
     this.#hasCalled = false;
     this.touched.clear();
+    this.looked = [];
     this.waits.clear();
   }
 
   #call(record: JournalRecord, agent: string, at: number): void {
-    const tool = textOf(record.tool_name) ?? 'unknown';
-    this.firstTool ??= tool;
+    this.firstTool ??= textOf(record.tool_name) ?? 'unknown';
     if (agent === MAIN) this.#beginTurn();
     this.#hasCalled ||= agent === MAIN;
-    const id = textOf(record.tool_use_id);
-    const words = callWords(tool, record.tool_input);
-    const edited = EDITS.has(tool) ? pathOf(record.tool_input) : null;
-    const action = { at, agent, words, outcome: null };
-    if (id !== null)
-      this.#calls.set(id, {
-        agent,
-        tool,
-        words,
-        at,
-        path: edited === null ? null : this.nameOf(edited),
-        batch: textOf(record.batch),
-        action,
-        command: commandOf(record.tool_input),
-      });
+    this.looked.push(...namedIn(commandOf(record.tool_input), this.leftTurns));
+    const action = this.#calls.begin(record, { agent, at }, this.nameOf);
     addTo(this.actions, action, { more: {}, name: 'actions' });
   }
 
   #result(record: JournalRecord, agent: string, at: number): void {
-    const id = textOf(record.tool_use_id) ?? '';
-    const call = this.#calls.get(id);
-    this.#calls.delete(id);
-    const said = textOf(record.outcome) ?? (record.is_error === true ? 'failed' : 'ok');
-    const output = textOf(record.tool_output_preview) ?? '';
-    const hasAnswered = said === 'failed' && isAnswer(call?.command ?? '', output);
-    const outcome = hasAnswered ? 'ok' : said;
-    if (call !== undefined) call.action.outcome = outcome;
-    if (outcome === 'ok') takeCommits(this, call?.command ?? null, { output, at });
-    if (!isFault(outcome)) return;
-    const batch = call?.batch ?? null;
-    if (outcome === 'cancelled' && batch !== null && this.#failedBatches.has(batch)) return;
-    if (batch !== null) this.#failedBatches.add(batch);
-    const tool = call?.tool ?? textOf(record.tool_name) ?? 'unknown';
-    takeFault(this, record, { agent, tool, call: call?.words ?? tool, outcome, at });
+    const { tool, words, command, outcome, output, isFault } = this.#calls.end(record);
+    if (outcome === 'ok') takeCommits(this, command, { output, at });
+    if (isFault) takeFault(this, record, { agent, tool, call: words, outcome, at });
   }
 }

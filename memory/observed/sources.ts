@@ -12,6 +12,7 @@ import { readFirstPrompt } from './purpose.js';
 import { recordsOf, type Share, sharesOf } from './shares.js';
 import { recallFold } from './storedFold.js';
 import { observedTrimmer } from './trimmer.js';
+import { addUnread } from './unread.js';
 
 const MOST_NAMES = 4_000;
 /** A kept copy is redacted already. */
@@ -103,7 +104,7 @@ async function takeShares(shares: readonly Share[], fold: Observed, { workspace,
     nameFilesOnce(fold, workspace, share.conversation.cwd);
     for await (const { records, diagnostics } of recordsOf(share, trimmer)) {
       for (const record of records) fold.take(record);
-      if (diagnostics !== null) fold.addUnread(diagnostics);
+      if (diagnostics !== null) addUnread(fold, diagnostics);
     }
   }
 }

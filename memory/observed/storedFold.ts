@@ -21,12 +21,12 @@ import type { Todo } from './todos.js';
 
 export const FOLD_FILE = 'observed.json';
 /** Must be raised whenever the same lines fold into something else. */
-export const FOLD_VERSION = 6;
+export const FOLD_VERSION = 7;
 /** The bounds of a fold keep it far below that. */
 const LARGEST_BYTES = 16 * 1024 * 1024;
 
 type Maps = 'files' | 'tokens' | 'waits';
-type Apart = Maps | 'touched' | 'todos' | 'agents' | 'nameOf' | 'take' | 'addUnread' | 'openCalls' | 'waitingOrders';
+type Apart = Maps | 'touched' | 'todos' | 'agents' | 'nameOf' | 'take' | 'openCalls' | 'waitingOrders';
 type EntryOf<Known> = Known extends Map<infer Key, infer Value> ? readonly [Key, Value] : never;
 
 interface StoredFold {

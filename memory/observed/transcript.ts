@@ -6,6 +6,7 @@ import { transcriptAt } from '../../src/transcripts/companions.js';
 import { TranscriptTail } from '../../src/transcripts/transcriptTail.js';
 import { Observed } from './observed.js';
 import { observedTrimmer, saidWords } from './trimmer.js';
+import { addUnread } from './unread.js';
 
 export interface ReadTranscript {
   readonly observed: Observed;
@@ -38,6 +39,6 @@ export async function readTranscript(path: string, redact: Redact): Promise<Read
   }
   if (observed.lastWords !== null) observed.lastWords = saidWords(observed.lastWords, redact);
   const { format, directory, diagnostics } = tail;
-  observed.addUnread(diagnostics);
+  addUnread(observed, diagnostics);
   return { observed, format, sessionId, directory, diagnostics };
 }

@@ -9,6 +9,7 @@ import { valueIn } from '../../src/host/marks.js';
 import { readEnvironment } from '../../src/host/procfs.js';
 import { HOUR, isoTime, SECOND } from '../../src/time.js';
 import { worklogKind } from '../fold/rules/kind.js';
+import { isOpen } from '../fold/runs.js';
 import type { Worklog } from '../fold/worklog.js';
 import { transcriptOf } from '../observed/programFolders.js';
 import { conversationOf } from '../sessions/agentProcess.js';
@@ -105,7 +106,7 @@ function isUnrecorded(memory: Memory, { process, isAlive, state }: PublishedAgen
   const log = memory.look(known)?.log.state;
   if (log === undefined || log.lifecycle === 'ended' || log.archived !== null) return false;
   const run = log.runs.findLast((each) => isSameProcess(each.process, process));
-  if (run !== undefined) return run.published !== 'left' && run.ended_at === null && wasAtWork({ state });
+  if (run !== undefined) return run.published !== 'left' && isOpen(run) && wasAtWork({ state });
   return !hasRunSince(log, state.status_at);
 }
 

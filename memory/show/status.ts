@@ -2,7 +2,7 @@
 import { counted } from '../../src/counted.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { HOUR, localTime, MINUTE } from '../../src/time.js';
-import { agentClause, damageLines, stateWords } from '../condition/words.js';
+import { agentClause, damageLines, isInterrupted, stateWords } from '../condition/words.js';
 import { progressOf, sumOf, unsettledOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { Look, WholeCondition } from '../look/look.js';
@@ -45,7 +45,11 @@ export function stuckLines({ condition: { stuck }, now }: Look): string[] {
 }
 
 export function statusLines(look: Look): string[] {
-  return [titleLine(look), ...summaryLines(look), axesLine(look), ...detailLines(look)];
+  return [titleLine(look), ...askedLines(look), ...summaryLines(look), axesLine(look), ...detailLines(look)];
+}
+
+function askedLines({ state: { last_asked = null } }: Look): string[] {
+  return last_asked === null ? [] : [`last asked: ${oneLine(last_asked)}`];
 }
 
 export function summaryLines({ log: { end } }: Look): string[] {
@@ -56,7 +60,7 @@ export function titleLine({ log, fold }: Look): string {
   return oneLine(`${log.session_id ?? 'session'}: ${purposeOf(log, fold)}`);
 }
 
-/** @returns what is damaged, what still runs, the steps, the files in progress, and what the agent did */
+/** @returns what is damaged, what still runs, the steps, the files in progress or half done, and what the agent did */
 export function detailLines(look: Look): string[] {
   const { log, fold, path, condition } = look;
   const { left, damage, progress } = condition;
@@ -73,8 +77,17 @@ export function detailLines(look: Look): string[] {
       : [`${done} of ${counted(total, 'step')}${current === null ? '' : `, now step ${current}: ${oneLine(title)}`}`]),
     ...steps.map((step) => `  ${stepLine(step)}`),
     ...(working.length === 0 ? [] : ['files in progress:', ...filesNamed(working)]),
+    ...leftLines(look, working),
     ...(fold === null ? [] : observedLines(fold)),
   ];
+}
+
+/** @returns what its agent left half done, if it was interrupted, or stopped by a person */
+function leftLines({ fold, condition }: Look, working: readonly string[]): string[] {
+  if (fold?.isStopped) return ['a person stopped its last turn before the agent had answered'];
+  if (!isInterrupted(condition) && !fold?.leftTurns.length) return [];
+  const files = condition.doubtful.map(({ path }) => path).filter((path) => !working.includes(path));
+  return files.length === 0 ? [] : ['files that may be half written:', ...filesNamed(files)];
 }
 
 function filesNamed(paths: readonly string[]): string[] {

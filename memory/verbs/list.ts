@@ -1,7 +1,7 @@
 import { counted } from '../../src/counted.js';
 import { agentWord, stateCell } from '../condition/words.js';
 import { type ListedSession, listSessions, rowValue } from '../look/list.js';
-import { directoryWord } from '../show/rowWords.js';
+import { directoryWord, purposeWord } from '../show/rowWords.js';
 import { ago } from '../show/status.js';
 import { flag } from './fields.js';
 import { type Outcome, verb } from './verb.js';
@@ -33,13 +33,13 @@ export const list = verb({
       progressWords(session),
       lastWords(session, now),
       ...(here ? [] : [directoryWord(session, memory.surroundings.variables.HOME)]),
-      session.purpose,
+      purposeWord(session),
     ]);
     const places = here ? [] : ['DIRECTORY'];
     const head = ['SESSION', 'STATE', 'AGENT', 'STEPS', 'LAST ACTIVITY', ...places, 'PURPOSE'];
     const left = [
       ...(more > 0 ? [`… and ${more} more: --json has them all`] : []),
-      ...(resting === 0 ? [] : [`${counted(resting, 'more session')} ${resting === 1 ? 'rests' : 'rest'}: --all`]),
+      ...(resting === 0 ? [] : [`${counted(resting, 'more session')} left nothing unfinished: --all`]),
     ];
     const nothing = which === 'unfinished' ? 'nothing is unfinished' : 'no sessions';
     const none = unreadable.size > 0 ? 'no session that can be read' : resting > 0 ? nothing : 'no sessions';

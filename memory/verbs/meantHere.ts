@@ -26,7 +26,7 @@ interface Asked {
 /**
  * @param orLast whether the last session of the directory will do, if no agent is at work there, and none was interrupted
  * @returns the named session, or the one that the caller's agent or directory means. Else the only one at work in the directory; else the
- *   only one that crashed or was cut off
+ *   only one that crashed or was cut off; else the only unfinished one
  * @throws UsageError if there is none of that name, or it is not clear
  */
 export async function meantHere(memory: Memory, { id, session }: Asked, orLast = false): Promise<MeantHere> {
@@ -42,10 +42,13 @@ export async function meantHere(memory: Memory, { id, session }: Asked, orLast =
     ].find(([sessions]) => sessions.length > 0) ?? [];
   const [only] = found;
   if (only !== undefined && found.length === 1) return taken(memory, only.id, why);
-  const last = orLast && found.length === 0 ? lastSession(memory, here) : null;
-  if (last !== null) return last;
-  if (found.length === 0) throw memory.unclear();
-  throw memory.unclear(opened(memory, found.slice(0, MOST_SHOWN)), Math.max(found.length - MOST_SHOWN, 0));
+  const unfinished = here.gone.filter(isUnfinished);
+  const left =
+    found.length > 0 ? null : ((orLast ? lastSession(memory, here) : null) ?? onlyUnfinished(memory, unfinished));
+  if (left !== null) return left;
+  const meant = found.length > 0 ? found : unfinished;
+  if (meant.length === 0) throw memory.unclear();
+  throw memory.unclear(opened(memory, meant.slice(0, MOST_SHOWN)), Math.max(meant.length - MOST_SHOWN, 0));
 }
 
 function taken(memory: Memory, id: string, why: string, asides: readonly string[] = []): MeantHere {
@@ -56,16 +59,25 @@ function opened(memory: Memory, sessions: readonly { readonly id: string }[]): O
   return sessions.flatMap(({ id }) => memory.look(id) ?? []);
 }
 
-/** @returns null if unfinished ones were active later than the one that ended last: one of them may be meant */
+/** @returns null if there are none, or several */
+function onlyUnfinished(memory: Memory, unfinished: readonly Weighed[]): MeantHere | null {
+  const [only] = unfinished;
+  return only === undefined || unfinished.length > 1 ? null : taken(memory, only.id, 'the only unfinished one here');
+}
+
+/** @returns the session that ended last, the only unfinished one, or the one that was active last. Null if there is none */
 function lastSession(memory: Memory, { gone }: WeighedHere): MeantHere | null {
   const latest = newestOf(gone);
   const unfinished = gone.filter(isUnfinished);
   const ended = lastEnded(memory);
-  if (ended !== null && ended.at >= (latest?.last_activity ?? 0)) {
-    const others = `${counted(unfinished.length, 'other session')} here ${unfinished.length === 1 ? 'is' : 'are'} unfinished: watchkeeper work list --here`;
-    return taken(memory, ended.id, 'the last one here', unfinished.length === 0 ? [] : [others]);
-  }
-  return latest === null || unfinished.length > 0 ? null : taken(memory, latest.id, 'the last one here');
+  const isEnded = ended !== null && ended.at >= (latest?.last_activity ?? 0);
+  const only = isEnded ? null : onlyUnfinished(memory, unfinished);
+  if (only !== null) return only;
+  const last = isEnded ? ended : latest;
+  if (last === null) return null;
+  const others = unfinished.filter(({ id }) => id !== last.id).length;
+  const aside = `${counted(others, 'other session')} here ${others === 1 ? 'is' : 'are'} unfinished: watchkeeper work list --here`;
+  return taken(memory, last.id, 'the last one here', others === 0 ? [] : [aside]);
 }
 
 function newestOf(sessions: readonly Weighed[]): Weighed | null {

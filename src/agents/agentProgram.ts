@@ -26,6 +26,8 @@ export interface AgentProgram {
   isUnrecorded(words: readonly string[], variable: (name: string) => string | null): boolean;
   /** @param words of its process. @returns whether it was started without a screen on which a hook's message is seen */
   isHeadless(words: readonly string[]): boolean;
+  /** Whether its hooks report its end when its terminal is closed. */
+  readonly reportsClosedWindow: boolean;
   /** Where it publishes the state of its processes. Null if it publishes none. */
   publishes(folders: ProgramFolders): PublishedPlace | null;
   /** @param words of its process. @returns whether it works for several conversations, and so belongs to none of them */

@@ -35,6 +35,7 @@ export const claude: AgentProgram = {
   isUnrecorded: (words, variable) =>
     words.includes('--no-session-persistence') || !['', '0', 'false'].includes(variable(CHILD_MARK) ?? ''),
   isHeadless: () => false,
+  reportsClosedWindow: true,
   publishes: (folders) => ({
     folder: join(folderOf(folders), 'sessions'),
     fileOf: (pid) => `${pid}.json`,

@@ -41,6 +41,8 @@ export const codex: AgentProgram = {
     const command = own.find((word, index) => !word.startsWith('-') && !TAKES_VALUE.test(own[index - 1] ?? ''));
     return command !== undefined && WITHOUT_SCREEN.includes(command);
   },
+  // Codex 0.169: it reports Ctrl+C and /quit, and dies of SIGHUP and SIGTERM without a word.
+  reportsClosedWindow: false,
   publishes: () => null,
   isServer: (words) => words.includes(SERVER),
   isSupervisor: () => false,

@@ -15,7 +15,7 @@ import { HOUR, isoTime, MINUTE, SECOND, systemClock } from '../../src/time.js';
 import { runCommand } from '../bridge/cli/inProcess.js';
 import { testFolder } from '../harness/folder.js';
 import { publish } from '../memory/published/publication.js';
-import { asks, calls, type Fields, returns, START, says, transcript } from '../src/transcripts/told.js';
+import { asks, calls, codex, type Fields, returns, START, says, transcript } from '../src/transcripts/told.js';
 
 const HERE = readProcessIdentity('host');
 /** Of another boot, so it is dead. */
@@ -60,9 +60,15 @@ export class SessionScene {
    * The hook of an agent begins the session.
    * @param published if it is no hook, but what its program publishes
    */
-  begins(agent: ProcessIdentity, records: readonly Fields[], published?: 'live', conversation = CONVERSATION): void {
-    const path = transcript(records, `${conversation}.jsonl`);
-    const launch = { provider: 'claude', conversation, source: 'startup', launchedIn: null } as const;
+  begins(
+    agent: ProcessIdentity,
+    records: readonly Fields[],
+    published?: 'live',
+    conversation = CONVERSATION,
+    provider = 'claude',
+  ): void {
+    const path = transcript(records, `${provider === 'codex' ? 'rollout-' : ''}${conversation}.jsonl`);
+    const launch = { provider, conversation, source: 'startup', launchedIn: null } as const;
     const { session } = startConversation(this.open(), { ...launch, transcript: path, agent, published });
     session.log.close();
     this.id = session.id;
@@ -135,6 +141,13 @@ export class SessionScene {
 const ago = (ms: number) => (Date.now() - ms - START) / SECOND;
 /** An agent whose last call has returned so long ago, and which owes an answer. */
 const working = (since: number) => [...calling(since), returns(ago(since), 't1')];
+const answeredByCodex = (since: number) => [
+  codex(ago(since + MINUTE), 'session_meta', { id: CONVERSATION, source: 'cli' }),
+  codex(ago(since + MINUTE), 'event_msg', { type: 'task_started' }),
+  codex(ago(since + MINUTE), 'event_msg', { type: 'user_message', message: 'Paint the door' }),
+  codex(ago(since), 'event_msg', { type: 'agent_message', message: 'It is green.' }),
+  codex(ago(since), 'event_msg', { type: 'task_complete', last_agent_message: 'It is green.' }),
+];
 const calling = (since: number) => [asks(ago(since + MINUTE), 'Paint the door'), calls(ago(since), 't1', 'Bash')];
 const answered = (since: number) => [
   asks(ago(since + MINUTE), 'Paint the door'),
@@ -225,10 +238,18 @@ export const SCENES: Readonly<Record<string, (scene: SessionScene) => void | Pro
     scene.noticed(30 * MINUTE);
   },
   'crashed after its answer': (scene) => scene.begins({ ...HERE, pid_start: '1' }, answered(HOUR)),
+  'closed after its answer, by a program that does not report it': (scene) =>
+    scene.begins(GONE, answeredByCodex(HOUR), undefined, CONVERSATION, 'codex'),
+  'closed in the middle of a turn, by a program that does not report it': (scene) =>
+    scene.begins(GONE, answeredByCodex(HOUR).slice(0, 3), undefined, CONVERSATION, 'codex'),
   'had answered when its host was started again': (scene) => scene.begins(DEAD, answered(HOUR)),
   'cut off': (scene) => {
     scene.begins(HERE, working(HOUR));
     scene.in((memory, session) => endRun(memory, session, HERE, 'other'));
+  },
+  'stopped by its person, who left then': (scene) => {
+    scene.begins(HERE, [...working(HOUR), asks(ago(HOUR - 10 * SECOND), '[Request interrupted by user for tool use]')]);
+    scene.in((memory, session) => endRun(memory, session, HERE, 'prompt_input_exit'));
   },
   'killed before anything was asked': (scene) => scene.begins(DEAD, []),
   resting: (scene) => {

@@ -74,8 +74,9 @@ export const SURFACES: Readonly<Record<string, Surface>> = {
   'the candidates': async (scene) => {
     // Without a list of tasks, it only prints the steps.
     const { err } = await say(scene, track, 'sync');
-    const [, words = '-'] = new RegExp(`^  ${scene.id}(?:  (.*))?$`, 'm').exec(err) ?? [];
-    return words;
+    const [, words = ''] = new RegExp(`^  ${scene.id}(?:  (.*))?$`, 'm').exec(err) ?? [];
+    // Each line ends with what the session is about.
+    return words.replace(/(^| {2})(Paint the door)?$/, '') || '-';
   },
   session: async (scene) => {
     const { code, out } = await say(scene, session, scene.id);

@@ -126,6 +126,13 @@ export class Morning {
     await this.session(label, [asks(label), call('Bash', { command: 'npm test' })], end);
   }
 
+  /** A person stops it at work, with Esc. @param then what comes of it */
+  async stopped(label: string, then: readonly Record[] = []): Promise<void> {
+    const write = call('Write', { file_path: this.path('stopped.ts'), content: 'x' });
+    const stop = asks('[Request interrupted by user for tool use]');
+    await this.session(label, [asks(label), write, result(), call('Bash', { command: 'npm test' }), stop, ...then]);
+  }
+
   /** Answered, with tasks left open. */
   async withTasks(label: string, end: End = 'orderly'): Promise<void> {
     const todos = [
@@ -304,6 +311,40 @@ export const STORIES: Readonly<{ [name: string]: Story }> = {
     first: 'Run the tests',
     person: 'cut off',
   },
+  'a window closed in the middle of a write, and its conversation taken up for one question': {
+    day: async (m) => {
+      await m.halfWritten('Rename the module', 'window');
+      await m.session('Rename the module', [asks('What is rain?'), says('Water.')], 'orderly', 'resume');
+      await m.chat('snow');
+    },
+    first: 'Rename the module',
+    person: null,
+    also: ['Rename-the-module.ts', 'cut off in the middle of a turn'],
+  },
+  'work that its person stopped and left, then ten chats': {
+    day: async (m) => {
+      await m.stopped('Split the package');
+      await m.chats(10);
+    },
+    first: 'Split the package',
+    person: null,
+    also: ['a person stopped it'],
+  },
+  'work that its person stopped and corrected until it was answered, then a chat': {
+    day: async (m) => {
+      await m.stopped('Split the package', [asks('Leave it in one.'), says('It stays in one.')]);
+      await m.chat('rain');
+    },
+    first: null,
+    person: null,
+  },
+  'a question that its person stopped before any work was done': {
+    day: async (m) => {
+      await m.session('What is hail?', [asks('What is hail?'), asks('[Request interrupted by user]')]);
+    },
+    first: null,
+    person: null,
+  },
   'tasks left open, then ten chats': {
     day: async (m) => {
       await m.withTasks('Write the parser');
@@ -399,7 +440,8 @@ export const STORIES: Readonly<{ [name: string]: Story }> = {
   'a killed agent whose conversation was resumed, and answered': {
     day: async (m) => {
       await m.halfWritten('Write the parser', 'kill');
-      await m.session('Write the parser', [asks('Go on'), says('It is whole now.')], 'orderly', 'resume');
+      const read = call('Read', { file_path: m.path('Write-the-parser.ts') });
+      await m.session('Write the parser', [asks('Go on'), read, result(), says('It is whole.')], 'orderly', 'resume');
       await m.chat('rain');
     },
     first: null,

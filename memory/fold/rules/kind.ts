@@ -63,11 +63,13 @@ function applyRule(log: Worklog, rule: Rule, line: Line): Refusal | null {
   const isOver = rule.afterEnd ? null : overBy(log);
   if (isOver !== null) return isOver;
   const at = timeOfLine(line);
+  const before = log.runs.at(-1);
   const refusal = rule.apply(log, fields.data, { id: line.id, at, origin: line.origin });
   if (refusal !== null) return refusal;
   // Every line has it: the session is still known if its first line is damaged.
   if (typeof line.session_id === 'string') log.session_id ??= line.session_id;
-  remember(log, line, at);
+  // A program that publishes its state is seen before its hook reports it: that is one beginning.
+  if (line.event !== 'run_started' || log.runs.at(-1) !== before) remember(log, line, at);
   if (rule.isActivity && line.origin !== 'watchkeeper') log.last_activity = at;
   if (rule.starts && log.lifecycle === 'planned') log.lifecycle = 'active';
   return null;

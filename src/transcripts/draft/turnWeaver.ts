@@ -15,7 +15,7 @@ type Result = Extract<JournalEvent, { event: 'post_tool_use' }>;
 
 /**
  * How a prompt relates to what came before. It may join a turn, if it came while the agent was at work. Or it begins one; then
- * an open turn was interrupted, and its calls never get a result.
+ * an open turn was cut off, and its calls never get a result: a person who stops an agent leaves a line of its own.
  */
 type Manner = 'joins' | 'begins';
 
@@ -47,7 +47,7 @@ export class TurnWeaver {
 
   prompt({ time, event }: DatedEvent, manner: Manner = 'begins'): DatedEvent[] {
     const before = [...this.#begin(time), ...this.#release(manner === 'begins')];
-    if (this.#isOpen && manner === 'begins') before.push(...this.end(time, 'interrupted'));
+    if (this.#isOpen && manner === 'begins') before.push(...this.end(time, 'cut_off'));
     this.#isOpen = true;
     return [...before, { time, event }];
   }

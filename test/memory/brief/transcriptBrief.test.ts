@@ -131,7 +131,7 @@ test('of a turn that ended leaves no file in doubt', async () => {
   expect([turn, files_in_doubt]).toEqual(['ended', []]);
   expect(context).toContain('\nIts last turn ended: the agent had given its answer.\n');
   const { context: interrupted } = await brief(join(RECORDED, 'claude/interrupted.jsonl'));
-  expect(interrupted).toContain('\nIts last turn ended: it was interrupted.\n');
+  expect(interrupted).toContain('\nIts last turn ended: a person stopped it before the agent had answered.\n');
 });
 
 test('says where the agent worked, what it had asked, and that it has forgotten a part', async () => {

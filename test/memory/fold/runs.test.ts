@@ -111,3 +111,11 @@ test('each open run is going, dead or elsewhere, and the agent of the caller is 
   scene.write('session_ended', { reason: 'completed' });
   expect(new Runs(scene.log, here).isLost).toBe(false);
 });
+
+test('an agent that is seen before its hook reports it begins once; another one begins, too', () => {
+  const scene = ranBy(here);
+  scene.write('run_started', { process: here, agent: 'claude' });
+  expect(scene.log.recent.filter(({ event }) => event === 'run_started')).toHaveLength(1);
+  scene.write('run_started', { process: gone });
+  expect(scene.log.recent.filter(({ event }) => event === 'run_started')).toHaveLength(2);
+});

@@ -300,3 +300,53 @@ test('a turn that an earlier conversation left stays open until somebody works o
   const all = [prompt, call('t3', 'Edit'), files('t3', 'b.ts'), ...ends];
   expect(observe(...killed, ...[...works, ...ends, ...all].map(of('c2'))).leftTurns).toEqual([]);
 });
+
+const asked = { event: 'user_prompt', text: 'x' };
+const wrote = [call('w', 'Write', { tool_input: { file_path: 'a.ts' } }), { event: 'files', created: ['a.ts'] }];
+const cutOff = [asked, ...wrote, result('w', 'ok'), { event: 'turn_end', reason: 'cut_off' }];
+const answered = { event: 'turn_end', reason: 'end_turn' };
+
+test.each([
+  ['only talks', [], ['a.ts']],
+  ['reads another file', [call('r', 'Read'), { event: 'files', read: ['b.ts'] }], ['a.ts']],
+  ['reads the file', [call('r', 'Read'), { event: 'files', read: ['a.ts'] }], []],
+  ['names the file in a command', [call('b', 'Bash', { tool_input: { command: 'wc -l src/a.ts' } })], []],
+  ['names another file in a command', [call('b', 'Bash', { tool_input: { command: 'wc -l b.ts' } })], ['a.ts']],
+  ['changes the file', [call('e', 'Edit'), { event: 'files', modified: ['a.ts'] }], []],
+  ['goes on elsewhere', [call('e', 'Edit'), { event: 'files', modified: ['b.ts'] }], []],
+])('a file of a turn that was cut off is in doubt, until its conversation is taken up: %s', (_, does, left) => {
+  const after = observe(...cutOff, asked, ...does, answered);
+  expect(after.leftTurns.flatMap(({ files }) => files)).toEqual(left);
+});
+
+test('one that is cut off a second time leaves the files of both turns', () => {
+  const again = [
+    asked,
+    call('e', 'Edit'),
+    { event: 'files', modified: ['b.ts'] },
+    { event: 'turn_end', reason: 'cut_off' },
+  ];
+  expect(observe(...cutOff, ...again, asked, answered).leftTurns.map(({ files }) => files)).toEqual([
+    ['a.ts'],
+    ['b.ts'],
+  ]);
+});
+
+test('a turn that a person stopped is known as such until something is asked again, and leaves no file in doubt', () => {
+  const stopped = [asked, ...wrote, result('w', 'ok'), { event: 'turn_end', reason: 'interrupted' }];
+  expect(observe(...stopped)).toMatchObject({ isStopped: true, leftTurns: [] });
+  expect(observe(...stopped, asked)).toMatchObject({ isStopped: false });
+  expect(observe(...stopped, asked, answered)).toMatchObject({ isStopped: false });
+  expect(observe(asked, { event: 'turn_end', reason: 'interrupted' })).toMatchObject({ isStopped: false });
+});
+
+test('nor does one that was stopped while other orders waited: they are written first, and answered', () => {
+  const handed = [asked, { event: 'turn_end', reason: 'interrupted' }];
+  const at = (ms: number) => ({ timestamp: new Date(START + (cutOff.length - 1) * 1_000 + ms).toISOString() });
+  const stopped = (ms: number) => observe(...cutOff, ...handed.map((line) => ({ ...line, ...at(ms) })));
+  expect(stopped(30)).toMatchObject({ leftTurns: [] });
+  // A person stops an agent that has just begun again after it was killed.
+  expect(stopped(5_000)).toMatchObject({ leftTurns: [{ files: ['a.ts'] }] });
+  const said = { event: 'assistant_message', text: 'Done.' };
+  expect(observe(asked, call('b', 'Bash'), handed[1] ?? {}, said, answered)).toMatchObject({ isStopped: false });
+});

@@ -368,7 +368,7 @@ test('the turn that an agent was killed in is told to whoever comes later, also 
   await scene.clock.advance(HOUR);
   const { text } = await start(scene, 'c-3');
   expect(text).toContain('An agent of it crashed: process');
-  expect(text).toContain('an earlier conversation of it stopped in the middle of a turn');
+  expect(text).toContain('it was cut off in the middle of a turn, at');
   expect(text).toMatch(/may be half written, to be checked first:\n- "half.ts"/);
   expect(text).toMatch(/Open when the record stopped:\n- "Write/);
 });

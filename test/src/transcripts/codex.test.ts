@@ -188,7 +188,7 @@ describe('an older rollout of Codex', () => {
       'wait_start user c1',
       'wait_start permission c1',
       'compaction',
-      'turn_end interrupted',
+      'turn_end cut_off',
       'user_prompt machine',
       'pre_tool_use c2 exec 10005 c2',
       'heartbeat api_retry',
@@ -210,7 +210,7 @@ describe('an older rollout of Codex', () => {
     expect((await told(path)).slice(1)).toEqual([
       'user_prompt human',
       'user_prompt machine',
-      'turn_end interrupted',
+      'turn_end cut_off',
       'user_prompt machine',
       'user_prompt human',
       'user_prompt human',

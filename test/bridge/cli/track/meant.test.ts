@@ -100,8 +100,7 @@ test('after the end, status says what came of the last session, and what else is
     out: expect.stringMatching(/^\S+: Fix the login\nsummary: The login works\nended, completed;/),
   });
   const second = (await scene.json('track', ['init', 'Paint', '--concurrent', '--step', 'a'])).session_id;
-  // It was active last, and is no last session.
-  expect((await status()).code).toBe(2);
+  expect(await status()).toMatchObject({ code: 0, err: `session ${second}: the only unfinished one here\n` });
   await scene.begin('Third');
   await scene.say('track', ['done', '--complete']);
   const { code, out, err } = await status();
@@ -109,6 +108,63 @@ test('after the end, status says what came of the last session, and what else is
   expect(err).toMatch(/\n1 other session here is unfinished: watchkeeper work list --here\n$/);
   await scene.say('work', ['end', second, '--as', 'cancelled']);
   expect(await status()).toMatchObject({ code: 0, err: `session ${second}: the last one here\n` });
+});
+
+test('the only unfinished session is meant, whatever was asked after it; of several, each is named with its purpose', async () => {
+  const scene = new SessionScene();
+  const stopped = (purpose: string) => [
+    asks(now() - 60, purpose),
+    calls(now() - 55, 't1', 'Bash'),
+    asks(now() - 50, '[Request interrupted by user for tool use]'),
+  ];
+  const leaves = (label: string, records: readonly object[]) => {
+    scene.begins(HERE, records as ReturnType<typeof stopped>, undefined, label);
+    scene.in((memory, session) => endRun(memory, session, HERE, 'prompt_input_exit'));
+    return scene.id;
+  };
+  const first = leaves('first', stopped('Split the package'));
+  const chat = leaves('chat', answered());
+  for (const word of ['status', 'resume']) {
+    const { code, out, err } = await ask(scene, word);
+    expect([word, code, out]).toEqual([word, 0, expect.stringContaining('Split the package')]);
+    expect(err).toBe(`session ${first}: the only unfinished one here\n`);
+  }
+  expect((await ask(scene, 'status')).out).toContain('a person stopped its last turn before the agent had answered\n');
+  const second = leaves('second', stopped('Paint the fence'));
+  leaves('chat again', answered());
+  const resume = await ask(scene, 'resume');
+  expect(resume.code).toBe(2);
+  expect(resume.err.split('\n').slice(1)).toEqual([`  ${second}  Paint the fence`, `  ${first}  Split the package`]);
+  const { code, err } = await ask(scene, 'status');
+  expect([code, err.includes(chat)]).toEqual([0, false]);
+  expect(err).toMatch(/the last one here\n2 other sessions here are unfinished: watchkeeper work list --here\n$/);
+});
+
+test('work that was interrupted is named by what was asked last, too: the first order may be done for long', async () => {
+  const scene = new SessionScene();
+  const later = [asks(now() - 40, 'Fix the lock'), calls(now() - 5, 't1', 'Bash')];
+  scene.begins(GONE, [...answered(), ...later]);
+  expect((await ask(scene, 'status')).out).toMatch(/^\S+: Is it dry\?\nlast asked: Fix the lock\n/);
+  const listed = async (...words: readonly string[]) =>
+    (await runCommand(work, ['list', ...words], { surroundings: scene.surroundings })).out;
+  expect(await listed()).toContain('Is it dry?; last asked: Fix the lock\n');
+  expect(JSON.parse(await listed('--json'))).toMatchObject([{ purpose: 'Is it dry?', last_asked: 'Fix the lock' }]);
+  expect((await ask(scene, 'status', '--json')).out).toContain('"last_asked":"Fix the lock"');
+});
+
+test('what an interrupted agent may have left half written is named, also after its conversation answered a question', async () => {
+  const scene = new SessionScene();
+  const write = calls(now() - 5, 't1', 'Write', { file_path: 'door.ts', content: 'x' });
+  scene.begins(GONE, [asks(now() - 60, 'Paint the door'), write]);
+  const half = '\nfiles that may be half written:\n  door.ts\n';
+  expect((await ask(scene, 'status')).out).toContain(half);
+  scene.begins(
+    HERE,
+    [asks(now() - 60, 'Paint the door'), write, ...answered().map((line) => ({ ...line }))],
+    undefined,
+    'again',
+  );
+  expect((await ask(scene, 'status', '--session', scene.id)).out).toContain(half);
 });
 
 test('a window that was closed after its answer is the last session here', async () => {

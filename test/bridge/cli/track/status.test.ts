@@ -103,7 +103,8 @@ test('a file that is said again to be as it is adds no line', async () => {
 test('a notice is shown by work show, and beside the session where no directory is held', async () => {
   scene = new WorkScene();
   id = (await scene.json('track', ['init', 'Fix the login', '--concurrent', '--step', 'a'])).session_id;
-  const choice = () => scene.say('track', ['status']);
+  // A word that writes does not guess.
+  const choice = () => scene.say('track', ['sync']);
   expect(await choice()).toMatchObject({ code: 2, err: expect.stringMatching(/\n {2}\S+ {2}Fix the login$/) });
   write('notice', { rule: 'silence', sentence: 'nothing was seen for 3 min' });
   const stuck = { code: 2, err: expect.stringMatching(/\n {2}\S+ {2}its agent seems stuck {2}Fix the login$/) };
