@@ -13,6 +13,8 @@ import type { Workspace } from '../workspaces/workspace.js';
 
 /** Other sessions of the directory that are looked at, the last active first. */
 const MOST_LOOKED_AT = 20;
+/** Sessions whose changes are remembered. */
+const MOST_KNOWN = 200;
 
 export interface SettledFile {
   readonly path: string;
@@ -45,7 +47,7 @@ export async function settledSince(memory: Viewer, doubted: Doubted, workspace: 
   };
   for (const id of activeSince(memory, workspace, { last, except: log.session_id ?? '' })) {
     if (open.size === 0) break;
-    for (const file of await changedBy(memory, id, { workspace, last, open })) settle(file);
+    for (const { at, ...file } of await changedBy(memory, id, workspace)) if (at > last) settle(file);
   }
   for (const { path, exists } of doubtful)
     if (!exists && isKnownWritten(fold, path)) settle({ path, how: 'deleted', by: null });
@@ -68,39 +70,52 @@ function activeSince(
   workspace: Workspace,
   { last, except }: { readonly last: number; readonly except: string },
 ): string[] {
-  const known = claims.read(workspace);
+  const read = claims.read(workspace);
   // One that is not noted may be at work.
-  const noted = (id: string) => known?.left.get(id)?.last_activity ?? Number.POSITIVE_INFINITY;
-  return [...(known?.sessions ?? [])]
+  const noted = (id: string) => read?.left.get(id)?.last_activity ?? Number.POSITIVE_INFINITY;
+  return [...(read?.sessions ?? [])]
     .filter((id) => id !== except && noted(id) > last)
     .sort((left, right) => (noted(left) === noted(right) ? (left < right ? 1 : -1) : noted(right) - noted(left)))
     .slice(0, MOST_LOOKED_AT);
 }
 
-interface Asked {
-  readonly workspace: Workspace;
-  readonly last: number;
-  readonly open: ReadonlySet<string>;
+interface Changed extends SettledFile {
+  /** UTC epoch milliseconds. */
+  readonly at: number;
 }
 
-async function changedBy(memory: Viewer, id: string, { workspace, last, open }: Asked): Promise<SettledFile[]> {
+/** By memory and session: many sessions may have files in doubt, and each is compared with the same others. */
+const known = new WeakMap<object, Map<string, Promise<readonly Changed[]>>>();
+
+/** @returns what the session has finished. What is noted of a session holds, so it is looked at once */
+function changedBy(memory: Viewer, id: string, workspace: Workspace): Promise<readonly Changed[]> {
+  const left = memory.claims.read(workspace)?.left.get(id);
+  if (left === undefined) return changesOf(memory, id, workspace);
+  const ofMemory = known.get(memory) ?? new Map<string, Promise<readonly Changed[]>>();
+  known.set(memory, ofMemory);
+  const key = `${id} ${left.at}`;
+  const changes = ofMemory.get(key) ?? changesOf(memory, id, workspace);
+  if (ofMemory.size >= MOST_KNOWN) ofMemory.clear();
+  ofMemory.set(key, changes);
+  return changes;
+}
+
+async function changesOf(memory: Viewer, id: string, workspace: Workspace): Promise<readonly Changed[]> {
   const session = memory.look(id);
   if (session === null) return [];
   const { folder, log } = session;
   const where = { log: log.state, folder, workspace };
   const { fold } = await observe(where, { folders: memory.programs, redact: memory.stamp.redact });
   const own = new Set(filesInDoubt({ log: log.state, fold }, workspace.root).map(({ path }) => path));
-  const isSettled = (path: string, at: number) => open.has(path) && at > last && !own.has(path);
-  const declared = [...log.state.files].flatMap(([path, { status, at }]): SettledFile[] =>
-    status === 'done' && isSettled(path, at) ? [{ path, how: 'written', by: id }] : [],
+  const declared = [...log.state.files].flatMap(([path, { status, at }]): Changed[] =>
+    status === 'done' ? [{ path, how: 'written', by: id, at }] : [],
   );
-  const observed = [...(fold?.files ?? [])].flatMap(([path, { change, from, at, rewound }]): SettledFile[] => {
+  const observed = [...(fold?.files ?? [])].flatMap(([path, { change, from, at, rewound }]): Changed[] => {
     if (change === 'read' || rewound) return [];
-    const moved: SettledFile[] = from !== null && isSettled(from, at) ? [{ path: from, how: 'renamed', by: id }] : [];
-    if (!isSettled(path, at)) return moved;
-    return [...moved, { path, how: change === 'deleted' ? 'deleted' : 'written', by: id }];
+    const moved: Changed[] = from === null ? [] : [{ path: from, how: 'renamed', by: id, at }];
+    return [...moved, { path, how: change === 'deleted' ? 'deleted' : 'written', by: id, at }];
   });
-  return [...observed, ...declared];
+  return [...observed, ...declared].filter(({ path }) => !own.has(path));
 }
 
 /** @returns those whose weight may have fallen since it was noted, the heaviest first */

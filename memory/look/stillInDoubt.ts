@@ -4,8 +4,8 @@ import type { Viewer } from '../sessions/views.js';
 import { lookAt } from './look.js';
 import { inDoubt } from './settledSince.js';
 
-/** As many as a list shows. */
-const MOST_LOOKED_AT = 20;
+/** Each look may ask git. */
+const MOST_LOOKED_AT = 5;
 
 interface Listed extends Weighty {
   readonly id: string;

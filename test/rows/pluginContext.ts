@@ -80,7 +80,7 @@ const D4: RowCheck = {
     await run(scene, hooks.line('resume', 'SessionStart', 'c', { source: 'resume' }));
     const { context } = hooks.answer('resume');
     for (const part of [
-      /rested for 3 hours/,
+      /last activity \S+, 3 h ago/,
       /It began at \d{4}-/,
       /"Write it"/,
       /- critical: "top"/,
