@@ -5,6 +5,7 @@ import type { LogKind, Refusal } from './kind.js';
 import { type Line, LOG_VERSION, LONGEST_LINE_BYTES, parseLine } from './line.js';
 
 const CHUNK_BYTES = 64 * 1024;
+const OPENING_BRACE = 0x7b;
 
 export interface LogCounts {
   /** With a line end, and not blank. */
@@ -78,7 +79,7 @@ export class LogReader<State> {
   }
 
   #take(text: string, seen: Seen): void {
-    if (text.trim() === '') return;
+    if (text.charCodeAt(0) !== OPENING_BRACE && text.trim() === '') return;
     const line = parseLine(text);
     if (line === null || line.v > LOG_VERSION) {
       this.#count(line === null ? 'unreadable' : 'newer');

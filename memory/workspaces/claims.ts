@@ -138,7 +138,8 @@ export class Claims {
   /** Notes how sessions were left. May be lost: then they are looked at again. */
   leave(workspace: Workspace, found: ReadonlyMap<string, LeftSession>): void {
     const lines = [...found].map(([session_id, left]) => workspaceKind.line('left', { session_id, ...left }));
-    const stamp = { ...this.#stamp, origin: 'watchkeeper' } as const;
+    // They hold ids that other lines have, and numbers. There may be thousands.
+    const stamp = { clock: this.#stamp.clock, redact: (text: string) => text, origin: 'watchkeeper' } as const;
     this.#write(workspace, (log) => log.write(() => lines, stamp, { isFact: true, isDurable: false }));
   }
 
