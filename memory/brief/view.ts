@@ -65,7 +65,10 @@ export function viewOf(memory: Viewed & Changing & Pick<Memory, 'look'>, look: L
   const { log, fold, now, condition } = look;
   return {
     ...recordView(memory, log, fold),
-    ...{ now, agent: condition.agent, left: condition.left },
+    ...{ now, agent: condition.agent },
+    get left() {
+      return condition.left;
+    },
     get place() {
       return placeNow(memory, log, new Words(memory.stamp.redact));
     },
