@@ -53,7 +53,7 @@ export function recordView(memory: Viewed, log: Worklog, fold: Observed | null =
   return {
     ...UNSEEN,
     ...{ log, fold, now: memory.clock.now(), root: workspace.root, here: memory.surroundings.process },
-    pinned: memory.claims.read(workspace)?.notes ?? [],
+    pinned: memory.claims.notes(workspace),
     settings: memory.settings,
     redact: memory.stamp.redact,
     isBridges: memory.isBridges,

@@ -31,13 +31,14 @@ export class LineSplitter {
   /** @returns the lines that `chunk` completes; bytes that are not UTF-8 become U+FFFD */
   push(chunk: Buffer): SplitLine[] {
     const last = chunk.lastIndexOf(NEWLINE);
+    const isPlain = last >= 0 && isAscii(chunk.subarray(0, last));
     const lines: SplitLine[] = [];
     let from = 0;
     for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
       this.#add(chunk.subarray(from, at));
       lines.push(this.#take());
       from = at + 1;
-      if (from <= last && isAscii(chunk.subarray(from, last))) {
+      if (isPlain && from <= last) {
         for (const text of chunk.toString('latin1', from, last).split('\n')) lines.push(this.#lineOf(text));
         from = last + 1;
       }
