@@ -1,5 +1,5 @@
 /** Processes that a dead agent has started and that still run: the agent that resumes its work might start them a second time. */
-import { listPrograms, readArguments, readStat, showsOwnNamespace } from '../../src/host/procfs.js';
+import { listPrograms, readArguments, readEnvironment, readStat, showsOwnNamespace } from '../../src/host/procfs.js';
 import { conversationOf } from './agentProcess.js';
 import type { BoundConversation } from './bindings.js';
 
@@ -48,6 +48,10 @@ export function wordsOfShell(command: string): string {
 }
 
 function isOf(pid: number, conversations: readonly BoundConversation[]): boolean {
+  const environment = readEnvironment(pid);
+  // Hardly any process names one of them.
+  if (typeof environment === 'string' || !conversations.some((one) => environment.includes(one.conversation)))
+    return false;
   const found = conversationOf(pid);
   return conversations.some(
     ({ provider, conversation }) => found?.provider === provider && found.conversation === conversation,
