@@ -1,9 +1,9 @@
 /** Writes and answers each event of a program. Each event loads only the modules that it needs: an agent waits. */
 import { closeAfter } from '../../memory/logs/scoped.js';
 import type { Launch } from '../../memory/programs/conversationStart.js';
+import type { GivenContext } from '../../memory/programs/delegatedContext.js';
 import type { Payload } from '../../memory/programs/payload.js';
 import { boundSession, endRun, waitForPermission } from '../../memory/programs/runEnd.js';
-import type { GivenContext } from '../../memory/programs/sessionContext.js';
 import { isUnrecorded } from '../../memory/sessions/agentProcess.js';
 import type { Memory } from '../../memory/sessions/memory.js';
 import type { OpenSession } from '../../memory/sessions/sessions.js';
@@ -81,7 +81,8 @@ async function recordedStart(call: HookCall, launch: Launch): Promise<object | n
   const started = startConversation(memory, launch);
   const { session } = started;
   return closeAfter(session.log, async () => {
-    const { lateContext, noteGiven, startContext } = await import('../../memory/programs/sessionContext.js');
+    const { lateContext, startContext } = await import('../../memory/programs/sessionContext.js');
+    const { noteGiven } = await import('../../memory/programs/delegatedContext.js');
     // Half of the time is for weighing the sessions, the rest for the record of the heaviest.
     const withinMs = CONTEXT_WITHIN_MS - call.waitedMs;
     const until = memory.clock.now() + withinMs / 2;
@@ -117,7 +118,7 @@ async function unrecordedStart(
 async function atSubagent(call: HookCall): Promise<object | null> {
   const { memory, payload } = call;
   return withSession(call, async (session) => {
-    const { declaredContext, delegatedContext, noteGiven } = await import('../../memory/programs/sessionContext.js');
+    const { declaredContext, delegatedContext, noteGiven } = await import('../../memory/programs/delegatedContext.js');
     const context = delegatedContext(memory, session, payload.subAgent);
     const late = declaredContext(memory, session, payload.subAgent);
     const given = await inTime(memory.clock, CONTEXT_WITHIN_MS - call.waitedMs, context, late);
