@@ -1,9 +1,7 @@
 /** A home with a thousand sessions, the last of which crashed, and the launcher of the plugin as an agent starts it in there. */
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { type WorklogLine, worklogKind } from '../memory/fold/rules/kind.js';
 import { stampLine, textOfLine } from '../memory/logs/line.js';
@@ -13,8 +11,8 @@ import { packageRoot } from '../src/host/program.js';
 import { redactShapes } from '../src/log/redact.js';
 import { MINUTE, systemClock } from '../src/time.js';
 import { writeTranscript } from './transcripts.js';
+import { type Waited, waitedFor } from './waitedFor.js';
 
-const SESSIONS = 1_000;
 const STEPS = 5;
 const LAUNCHER = join(packageRoot(), 'plugin/hooks/run');
 const LOOK_MS = 5;
@@ -22,11 +20,6 @@ const LOOK_MS = 5;
 const CRASHING_AGENT = `"$0" SessionStart <"$1" >&2; kill -9 $$`;
 
 export type HookEvent = 'SessionStart' | 'SubagentStart' | 'PermissionRequest' | 'SessionEnd';
-
-export interface HookRun {
-  readonly ms: number;
-  readonly out: string;
-}
 
 export class HookScene {
   readonly transcript: string;
@@ -37,7 +30,8 @@ export class HookScene {
   readonly #saved: string;
   #session = '';
 
-  constructor(folder: string) {
+  /** @param sessions how many the home has, all of one directory */
+  constructor(folder: string, sessions: number) {
     this.#folder = folder;
     this.#home = join(folder, 'home');
     this.#work = join(folder, 'work');
@@ -45,11 +39,19 @@ export class HookScene {
     this.transcript = join(folder, 'claude/projects/p/crashed.jsonl');
     mkdirSync(join(this.#work, '.git'), { recursive: true });
     mkdirSync(join(folder, 'claude/projects/p'), { recursive: true });
-    mkdirSync(this.#home, { mode: 0o700 });
+    mkdirSync(join(this.#home, 'bindings'), { recursive: true, mode: 0o700 });
     writeFileSync(join(this.#home, 'installation'), `${packageRoot()}\n${process.execPath}\n`, { mode: 0o600 });
     // No round over all sessions begins, which would keep what an agent that crashes has left.
     writeFileSync(join(this.#home, 'kept'), '');
-    this.#populate();
+    this.#populate(sessions);
+  }
+
+  /** Has another agent begin and end there, in which nothing is asked. */
+  async look(): Promise<void> {
+    for (const event of ['SessionStart', 'SessionEnd'] as const) {
+      await this.run(event);
+      await this.settled();
+    }
   }
 
   /** @param bytes of the transcript of the agent that crashes */
@@ -89,11 +91,16 @@ export class HookScene {
     writeFileSync(join(this.#saved, 'sessions.json'), JSON.stringify(readdirSync(join(this.#home, 'sessions'))));
   }
 
+  /** Waits until nothing that a hook began in the background is at work. */
+  async settled(): Promise<void> {
+    while (isAtWork(this.#home)) await setTimeout(LOOK_MS);
+  }
+
   /** Takes back what a hook has written since {@link save}, once nothing that it began is at work. */
   async restore(): Promise<void> {
+    await this.settled();
     const spool = join(this.#home, 'spool');
-    const isNoted = () => existsSync(spool) && readdirSync(spool).length > 0;
-    while (isNoted() || isAtWork(this.#folder)) await setTimeout(LOOK_MS);
+    if (existsSync(spool) && readdirSync(spool).length > 0) throw new Error('an end was noted, and is not recorded');
     const ids = new Set<string>(JSON.parse(readFileSync(join(this.#saved, 'sessions.json'), 'utf8')));
     for (const id of readdirSync(join(this.#home, 'sessions')))
       if (!ids.has(id)) rmSync(join(this.#home, 'sessions', id), { recursive: true });
@@ -104,16 +111,10 @@ export class HookScene {
     for (const id of ids) if (existsSync(join(this.#saved, id))) cpSync(join(this.#saved, id), this.#worklog(id));
   }
 
-  /** Runs the launcher, whose parent is this process, and reads its answer to the end. */
-  async run(event: HookEvent): Promise<HookRun> {
-    const payload = this.#payload(event, MORE[event]);
-    const begun = performance.now();
-    const child = spawn(LAUNCHER, [event], { cwd: this.#work, env: this.#environment(), stdio: 'pipe' });
-    child.stdin.end(payload);
-    const [out, said, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
-    const ms = performance.now() - begun;
-    if (code !== 0 || said !== '') throw new Error(`the hook ended with ${code}: ${said}`);
-    return { ms, out };
+  /** Runs the launcher, which this process starts through a shell, and reads its answer to the end. */
+  async run(event: HookEvent): Promise<Waited> {
+    const input = this.#payload(event, MORE[event]);
+    return waitedFor({ words: [LAUNCHER, event], input, cwd: this.#work, env: this.#environment() });
   }
 
   /** @returns how many lines the worklogs have that a hook may have written to */
@@ -142,13 +143,13 @@ export class HookScene {
   }
 
   /** All of one directory, so that each is one that a start may have to look at. */
-  #populate(): void {
-    let now = systemClock.now() - SESSIONS * MINUTE;
+  #populate(sessions: number): void {
+    let now = systemClock.now() - sessions * MINUTE;
     const clock = { ...systemClock, now: () => now };
     const variables = { WATCHKEEPER_HOME: this.#home };
     const surroundings = { directory: this.#work, process: readProcessIdentity('bench'), variables };
     const memory = new Memory({ surroundings, folder: null, clock, redact: redactShapes });
-    for (let index = 0; index < SESSIONS; index += 1) {
+    for (let index = 0; index < sessions; index += 1) {
       now += MINUTE;
       const id = `2026-11-01-case-${index + 1}`;
       const folder = memory.places.sessionFolder(id);
@@ -185,13 +186,12 @@ function linesOf(id: string, index: number): WorklogLine[] {
   ];
 }
 
-/** @returns whether a command of the scene goes on that nobody waits for */
-function isAtWork(folder: string): boolean {
+/** @returns whether a program goes on that nobody waits for; all that serve this home have it in their environment */
+function isAtWork(home: string): boolean {
   return readdirSync('/proc').some((pid) => {
     if (!/^\d+$/.test(pid)) return false;
     try {
-      const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-      return words.includes('\0keep\0') && words.includes(folder);
+      return readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`WATCHKEEPER_HOME=${home}\0`);
     } catch {
       return false;
     }

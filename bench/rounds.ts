@@ -6,14 +6,14 @@
  */
 
 /** One side of a comparison; it measures itself, so that what it prepares does not count. */
-export type Timed = () => number | Promise<number>;
+export type Timed<Taken = number> = () => Taken | Promise<Taken>;
 
-export interface Comparison {
+export interface Comparison<Taken = number> {
   /** Prepares a round for both. */
   readonly prepare?: () => Promise<void>;
   /** @returns how long it took, in milliseconds */
-  readonly ours: Timed;
-  readonly yardstick: Timed;
+  readonly ours: Timed<Taken>;
+  readonly yardstick: Timed<Taken>;
   readonly rounds: number;
   readonly warmUpRounds: number;
   /** No round begins later than this, in milliseconds. */
@@ -36,16 +36,39 @@ export interface Compared {
 }
 
 /** @throws Error where not even one round was counted in time */
-export async function compare({
+export async function compare(comparison: Comparison): Promise<Compared> {
+  return comparedOf(await pairsOf(comparison));
+}
+
+/**
+ * @param units what is measured of both at once, as wall time and processor time
+ * @throws Error where not even one round was counted in time
+ */
+export async function compareEach<Unit extends string>(
+  units: readonly Unit[],
+  comparison: Comparison<Readonly<Record<Unit, number>>>,
+): Promise<Readonly<Record<Unit, Compared>>> {
+  const pairs = await pairsOf(comparison);
+  const of = (unit: Unit) => pairs.map(({ ours, yardstick }) => ({ ours: ours[unit], yardstick: yardstick[unit] }));
+  const each = units.map((unit) => [unit, comparedOf(of(unit))] as const);
+  return Object.fromEntries(each) as Record<Unit, Compared>;
+}
+
+interface Pair<Taken> {
+  readonly ours: Taken;
+  readonly yardstick: Taken;
+}
+
+async function pairsOf<Taken>({
   prepare = async () => undefined,
   ours,
   yardstick,
   rounds,
   warmUpRounds,
   limitMs,
-}: Comparison): Promise<Compared> {
+}: Comparison<Taken>): Promise<Pair<Taken>[]> {
   const until = performance.now() + limitMs;
-  const pairs: { ours: number; yardstick: number }[] = [];
+  const pairs: Pair<Taken>[] = [];
   for (let round = -warmUpRounds; round < rounds && performance.now() < until; round += 1) {
     await prepare();
     const oursFirst = round % 2 === 0;
@@ -53,6 +76,10 @@ export async function compare({
     const after = oursFirst ? await yardstick() : await ours();
     if (round >= 0) pairs.push(oursFirst ? { ours: before, yardstick: after } : { ours: after, yardstick: before });
   }
+  return pairs;
+}
+
+function comparedOf(pairs: readonly Pair<number>[]): Compared {
   return {
     ours: figureOf(pairs.map((pair) => pair.ours)),
     yardstick: figureOf(pairs.map((pair) => pair.yardstick)),

@@ -9,10 +9,11 @@ esac
 home=${WATCHKEEPER_HOME:-$home}
 case $home in
   /*)
-    # What runs is this user's own choice: home and file belong to this user, and nobody else can write them.
+    # What runs is this user's own choice: home and file belong to this user, and nobody else can write them. Users by their numbers:
+    # a directory service may be slow to say their names.
     if [ -O "$home" ] && [ -O "$home/installation" ] && [ -f "$home/installation" ] && [ -r "$home/installation" ]; then
       # PATH may be empty, or lack the folders of the system.
-      case $(cd "$home" && LC_ALL=C TIME_STYLE=locale PATH=${PATH:+$PATH:}/usr/bin:/bin ls -ldL . installation 2>/dev/null) in
+      case $(cd "$home" && LC_ALL=C TIME_STYLE=locale PATH=${PATH:+$PATH:}/usr/bin:/bin ls -ndL . installation 2>/dev/null) in
         ?????-??-*'
 '?????-??-*) { IFS= read -r root; IFS= read -r node; } <"$home/installation" ;;
       esac

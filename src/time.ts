@@ -28,7 +28,8 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  monotonic: () => performance.now(),
+  // `performance` takes a hook longer to load than most of its work.
+  monotonic: () => process.uptime() * SECOND,
   after(delayMs, task) {
     const timer = setTimeout(task, Math.min(Math.max(delayMs, 0), LONGEST_TIMER_MS));
     timer.unref();

@@ -1,9 +1,9 @@
 /** Writes and answers each event of a program. Each event loads only the modules that it needs: an agent waits. */
 import { closeAfter } from '../../memory/logs/scoped.js';
 import type { Launch } from '../../memory/programs/conversationStart.js';
+import type { GivenContext } from '../../memory/programs/delegatedContext.js';
 import type { Payload } from '../../memory/programs/payload.js';
 import { boundSession, endRun, waitForPermission } from '../../memory/programs/runEnd.js';
-import type { GivenContext } from '../../memory/programs/sessionContext.js';
 import { isUnrecorded } from '../../memory/sessions/agentProcess.js';
 import type { Memory } from '../../memory/sessions/memory.js';
 import type { OpenSession } from '../../memory/sessions/sessions.js';
@@ -11,7 +11,7 @@ import { CONVERSATION_SOURCES, type ConversationSource } from '../../memory/word
 import { UnreachableError } from '../../src/errors.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { oneLine } from '../../src/log/visibleText.js';
-import { atMost, SECOND } from '../../src/time.js';
+import { type Clock, giveWay, SECOND } from '../../src/time.js';
 
 /** A person may wait two seconds for an agent's start; the rest of them is for starting this program. */
 const CONTEXT_WITHIN_MS = 1.5 * SECOND;
@@ -81,12 +81,13 @@ async function recordedStart(call: HookCall, launch: Launch): Promise<object | n
   const started = startConversation(memory, launch);
   const { session } = started;
   return closeAfter(session.log, async () => {
-    const { lateContext, noteGiven, startContext } = await import('../../memory/programs/sessionContext.js');
+    const { lateContext, startContext } = await import('../../memory/programs/sessionContext.js');
+    const { noteGiven } = await import('../../memory/programs/delegatedContext.js');
     // Half of the time is for weighing the sessions, the rest for the record of the heaviest.
     const withinMs = CONTEXT_WITHIN_MS - call.waitedMs;
     const until = memory.clock.now() + withinMs / 2;
     const context = startContext(memory, started, launch, until);
-    const given = (await atMost(memory.clock, withinMs, context, null)) ?? lateContext(memory, started);
+    const given = (await inTime(memory.clock, withinMs, context, null)) ?? lateContext(memory, started);
     noteGiven(memory, session, given);
     const shown = [...(given.notice === null ? [] : [given.notice]), ...started.reports.map(oneLine)];
     return answer(payload.event, { ...given, notice: shown.length === 0 ? null : shown.join('\n') });
@@ -105,7 +106,7 @@ async function unrecordedStart(
     if (fault instanceof UnreachableError) return late;
     throw fault;
   });
-  const given = await atMost(memory.clock, Math.max(0, withinMs), context, late);
+  const given = await inTime(memory.clock, Math.max(0, withinMs), context, late);
   // A person who has typed no command reads this, so it names the program.
   const said = oneLine(`watchkeeper: this session is not recorded: ${memory.stamp.redact(error.message)}`);
   return answer(payload.event, {
@@ -117,10 +118,10 @@ async function unrecordedStart(
 async function atSubagent(call: HookCall): Promise<object | null> {
   const { memory, payload } = call;
   return withSession(call, async (session) => {
-    const { declaredContext, delegatedContext, noteGiven } = await import('../../memory/programs/sessionContext.js');
+    const { declaredContext, delegatedContext, noteGiven } = await import('../../memory/programs/delegatedContext.js');
     const context = delegatedContext(memory, session, payload.subAgent);
     const late = declaredContext(memory, session, payload.subAgent);
-    const given = await atMost(memory.clock, CONTEXT_WITHIN_MS - call.waitedMs, context, late);
+    const given = await inTime(memory.clock, CONTEXT_WITHIN_MS - call.waitedMs, context, late);
     noteGiven(memory, session, given);
     return answer(payload.event, given);
   });
@@ -133,6 +134,14 @@ function atEnd(call: HookCall): void {
   withSession(call, (session) => {
     endRun(memory, session, agent, payload.reason ?? 'ended');
     call.keepLater(session);
+  });
+}
+
+/** As `atMost`, without a signal to end the waiting: Node's takes longer to load than the answer. Late work keeps no process alive. */
+function inTime<T, Late>(clock: Clock, limitMs: number, work: Promise<T>, late: Late): Promise<T | Late> {
+  return new Promise((resolve, reject) => {
+    const timer = clock.after(limitMs, () => void giveWay().then(() => resolve(late)));
+    work.then(resolve, reject).finally(() => timer.cancel());
   });
 }
 

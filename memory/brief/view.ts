@@ -58,7 +58,7 @@ export function recordView(memory: Viewed, log: Worklog, fold: Observed | null =
   return {
     ...UNSEEN,
     ...{ log, fold, now: memory.clock.now(), root: workspace.root, here: memory.surroundings.process },
-    pinned: memory.claims.read(workspace)?.notes ?? [],
+    pinned: memory.claims.notes(workspace),
     settings: memory.settings,
     redact: memory.stamp.redact,
     isBridges: memory.isBridges,
@@ -70,7 +70,10 @@ export function viewOf(memory: Viewed & Changing & Pick<Memory, 'look'>, look: L
   const { log, fold, now, condition } = look;
   return {
     ...recordView(memory, log, fold),
-    ...{ now, agent: condition.agent, left: condition.left, settled: condition.settled },
+    ...{ now, agent: condition.agent, settled: condition.settled },
+    get left() {
+      return condition.left;
+    },
     get place() {
       return placeNow(memory, log, new Words(memory.stamp.redact));
     },

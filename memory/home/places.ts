@@ -3,7 +3,7 @@
  * sessions share. The logs folder of a bridge is the memory of its sessions.
  */
 import { lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join } from 'node:path';
+import { basename, dirname, isAbsolute, join, sep } from 'node:path';
 import { describeError, errorCode, UnreachableError, UsageError } from '../../src/errors.js';
 import { NotOwnError, ownershipFault, requireOwnFolder } from '../../src/files/ownFile.js';
 import { makePrivateFolderSync } from '../../src/files/privateFiles.js';
@@ -41,10 +41,13 @@ export function absolute(variable: string, path: string): string {
 export class Places {
   /** The folder that holds everything. */
   readonly root: string;
+  /** With the separator behind it. */
+  readonly #sessions: string;
 
   /** @param root a home, or the logs folder of a bridge */
   constructor(root: string) {
     this.root = root;
+    this.#sessions = join(root, 'sessions', sep);
   }
 
   /** Ends of programs that are not recorded yet. */
@@ -107,6 +110,11 @@ export class Places {
 
   sessionFolder(sessionId: string): string {
     return join(this.root, 'sessions', sessionId);
+  }
+
+  /** The same as {@link worklogIn} of its folder. Thousands are looked at in one go, and to join their parts takes longer than the look. */
+  worklogOf(sessionId: string): string {
+    return `${this.#sessions}${sessionId}${sep}${WORKLOG}`;
   }
 
   /**

@@ -5,6 +5,7 @@ import type { LogKind, Refusal } from './kind.js';
 import { type Line, LOG_VERSION, LONGEST_LINE_BYTES, parseLine } from './line.js';
 
 const CHUNK_BYTES = 64 * 1024;
+const OPENING_BRACE = 0x7b;
 
 export interface LogCounts {
   /** With a line end, and not blank. */
@@ -25,12 +26,16 @@ export class LogReader<State> {
   readonly #kind: Pick<LogKind<State>, 'begin' | 'apply'>;
   readonly #splitter = new LineSplitter(LONGEST_LINE_BYTES);
   readonly #ids = new Set<string>();
+  /** As every writer writes it; in a text, its quotes would be escaped. */
+  readonly #mark: string;
   #position = 0;
   /** After the last line end. */
   #at = 0;
 
-  constructor(kind: Pick<LogKind<State>, 'begin' | 'apply'>) {
+  /** @param only an event: all other lines are passed over, and in none of the counts. Null for all events */
+  constructor(kind: Pick<LogKind<State>, 'begin' | 'apply'>, only: string | null = null) {
     this.#kind = kind;
+    this.#mark = only === null ? '' : `"event":${JSON.stringify(only)}`;
     this.state = kind.begin();
   }
 
@@ -78,7 +83,8 @@ export class LogReader<State> {
   }
 
   #take(text: string, seen: Seen): void {
-    if (text.trim() === '') return;
+    if (!text.includes(this.#mark)) return;
+    if (text.charCodeAt(0) !== OPENING_BRACE && text.trim() === '') return;
     const line = parseLine(text);
     if (line === null || line.v > LOG_VERSION) {
       this.#count(line === null ? 'unreadable' : 'newer');

@@ -85,13 +85,17 @@ export async function lookAt(
   const isSettled = settled.length > 0 && doubtful?.length === 0;
   const condition = isSettled ? conditionOf({ ...recorded, looseEnds }, viewpoint) : first;
   const isCompacted = fold?.isCompacted ?? false;
+  let left: LeftProcess[] | null = null;
+  // What costs a look at other processes, or at files, waits until it is asked for.
   const whole = {
     ...condition,
     session_state: sessionStateOf(condition.freshness, { isUsed: isUsed(log, fold), isCompacted }),
     step: stepOf(stepsOf({ log, fold })),
-    // Another agent may have come; the processes of the first one continue.
-    left: condition.agent === 'crashed' || lostRun(log) !== null ? leftBy(memory, log) : [],
     settled,
+    get left() {
+      left ??= leftBy(memory, log, condition);
+      return left;
+    },
     get doubtful() {
       return doubtful ?? doubtfulNow();
     },
@@ -99,7 +103,9 @@ export async function lookAt(
   return { log, state, fold, isUnseen, last: lastActive(recorded), now, path, condition: whole };
 }
 
-function leftBy(memory: Viewer, log: Worklog): LeftProcess[] {
+function leftBy(memory: Viewer, log: Worklog, { agent }: Condition): LeftProcess[] {
+  // Another agent may have come; the processes of the first one continue.
+  if (agent !== 'crashed' && lostRun(log) === null) return [];
   const named = log.conversations.map(({ provider, id }) => ({ provider, conversation: id }));
   const living = memory.runsOf(log).living.map(({ process }) => process.pid);
   const { redact } = memory.stamp;

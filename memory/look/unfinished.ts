@@ -11,7 +11,6 @@ import { byWeight, isUnfinished, WEIGHTS, type Weight } from '../condition/weigh
 import { isInterrupted } from '../condition/words.js';
 import { isUnused } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
-import { worklogIn } from '../home/places.js';
 import type { Memory } from '../sessions/memory.js';
 import { mostUrgentFirst, type OpenHere, openOne } from '../sessions/openHere.js';
 import type { Viewer } from '../sessions/views.js';
@@ -122,7 +121,7 @@ export function weighedBy(id: string, { weight, interrupted, last_activity }: Le
 
 /** @returns the bytes of its worklog; -1 if that is not among the sessions, but in the archive */
 function sizeOf(places: Viewer['places'], id: string): number {
-  return statSync(worklogIn(places.sessionFolder(id)), NO_ERROR)?.size ?? -1;
+  return statSync(places.worklogOf(id), NO_ERROR)?.size ?? -1;
 }
 
 function endedMark({ places, surroundings }: Pick<Viewer, 'places' | 'surroundings'>, id: string): LeftSession {

@@ -3,7 +3,7 @@
 import { counted } from '../../src/counted.js';
 import { UnreachableError } from '../../src/errors.js';
 import type { Section } from '../brief/budget.js';
-import { contextGiven, contextGivenTo, digestOf } from '../brief/contextGiven.js';
+import { contextGivenTo } from '../brief/contextGiven.js';
 import { otherCrash } from '../brief/crashReport.js';
 import type { ContextLevel } from '../brief/levels.js';
 import { entries, Words } from '../brief/observedSections.js';
@@ -14,26 +14,13 @@ import { isUndeclared, isUnused } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
 import { type Look, lookAt } from '../look/look.js';
 import { keepMark, likelyFirst, type Weighed } from '../look/unfinished.js';
-import type { Observed } from '../observed/observed.js';
 import { hasScreen } from '../sessions/agentProcess.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Viewer } from '../sessions/views.js';
 import { type Around, aroundHere, besideLines, type Reporting, restingLine, type Taken, takenBy } from './around.js';
 import type { Launch, StartedConversation } from './conversationStart.js';
+import { type GivenContext, REPORTED } from './delegatedContext.js';
 import { noticeOf, noticeOfOther } from './notice.js';
-
-/** May be lost in a power failure; the crash is then reported twice. */
-const REPORTED = { by: 'watchkeeper', isDurable: false } as const;
-
-export interface GivenContext {
-  readonly level: ContextLevel;
-  /** For the model; empty if there is nothing to report. */
-  readonly text: string;
-  /** For the person, in lines; null if there is nothing to report. */
-  readonly notice: string | null;
-  /** The id of the sub-agent that reads it, if it has one. */
-  readonly subAgent?: string | null;
-}
 
 /**
  * @param until when no more sessions are weighed, UTC epoch milliseconds
@@ -165,40 +152,6 @@ function furtherOf({ surroundings, stamp }: Viewer, others: readonly Weighed[], 
     ...(crash === null ? [] : otherCrash(crash, surroundings.process, new Words(stamp.redact))),
     { title: '', entries: entries('rest', more.length === 0 ? [] : [words]) },
   ];
-}
-
-/**
- * @param subAgent its id. Null if the program does not report it
- * @returns the context for a sub-agent of the session. A resumed one has its first context already, and gets no text twice
- */
-export async function delegatedContext(
-  memory: Reporting,
-  session: OpenSession,
-  subAgent: string | null,
-): Promise<GivenContext> {
-  const log = session.log.state;
-  // The transcript supplies a purpose or steps that were not declared.
-  const isDeclared = log.steps.size > 0 && log.facts?.purpose;
-  const { fold } = isDeclared ? { fold: null } : await lookAt(memory, session);
-  return declaredContext(memory, session, subAgent, fold);
-}
-
-/** @returns the same, without a fold if its transcript takes too long to be read */
-export function declaredContext(
-  memory: Reporting,
-  { log }: OpenSession,
-  subAgent: string | null,
-  fold: Observed | null = null,
-): GivenContext {
-  const last = subAgent === null ? undefined : log.state.given.get(subAgent);
-  const level = last === undefined ? 'delegated' : 'resumed_delegated';
-  const text = contextFor(recordView(memory, log.state, fold), level, { subAgent });
-  return { level, text: last === digestOf(text) ? '' : text, notice: null, subAgent };
-}
-
-/** Writes to the session's worklog that its agent was given a context. */
-export function noteGiven({ sessions }: Viewer, session: OpenSession, { level, text, subAgent }: GivenContext): void {
-  if (text !== '') sessions.addFacts(session, [contextGiven(level, text, subAgent)], REPORTED);
 }
 
 function levelOf(source: Launch['source'], { facts }: Worklog): ContextLevel {

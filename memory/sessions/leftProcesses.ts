@@ -1,5 +1,5 @@
 /** Processes that a dead agent has started and that still run: the agent that resumes its work might start them a second time. */
-import { listPids, readArguments, readStat, showsOwnNamespace } from '../../src/host/procfs.js';
+import { listPrograms, readArguments, readEnvironment, readStat, showsOwnNamespace } from '../../src/host/procfs.js';
 import { conversationOf } from './agentProcess.js';
 import type { BoundConversation } from './bindings.js';
 
@@ -25,7 +25,7 @@ export function leftProcesses(conversations: readonly BoundConversation[], livin
   if (conversations.length === 0 || !showsOwnNamespace()) return [];
   const own = lineOf(process.pid);
   const left: LeftProcess[] = [];
-  for (const pid of listPids().reverse()) {
+  for (const pid of listPrograms().reverse()) {
     if (left.length === MOST_LEFT) break;
     if (own.includes(pid) || !isOf(pid, conversations)) continue;
     if (lineOf(pid).some((above) => living.includes(above))) continue;
@@ -48,6 +48,10 @@ export function wordsOfShell(command: string): string {
 }
 
 function isOf(pid: number, conversations: readonly BoundConversation[]): boolean {
+  const environment = readEnvironment(pid);
+  // Hardly any process names one of them.
+  if (typeof environment === 'string' || !conversations.some((one) => environment.includes(one.conversation)))
+    return false;
   const found = conversationOf(pid);
   return conversations.some(
     ({ provider, conversation }) => found?.provider === provider && found.conversation === conversation,

@@ -149,7 +149,7 @@ export class Sessions {
 
   /** Whether the last lines of its log show that it has ended. If they do not, it may have ended all the same. */
   endsEnded(id: string): boolean {
-    return isSessionId(id) && endsEnded(worklogIn(this.#places.sessionFolder(id)), id);
+    return isSessionId(id) && endsEnded(this.#places.worklogOf(id), id);
   }
 
   ids(): string[] {

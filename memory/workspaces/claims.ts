@@ -6,10 +6,18 @@ import type { Places } from '../home/places.js';
 import type { Refusal } from '../logs/kind.js';
 import type { Stamp } from '../logs/line.js';
 import { Log } from '../logs/log.js';
+import { readOnly } from '../logs/readOnly.js';
 import { withLog } from '../logs/scoped.js';
 import type { Priority } from '../words.js';
 import { type FolderVariables, isShared } from './covering.js';
-import { type LeftSession, reportsOf, type WorkspaceEvents, type WorkspaceState, workspaceKind } from './log.js';
+import {
+  type LeftSession,
+  reportsOf,
+  type WorkspaceEvents,
+  type WorkspaceNote,
+  type WorkspaceState,
+  workspaceKind,
+} from './log.js';
 import { realOf, type Workspace, workspaceOf } from './workspace.js';
 
 /** Each look releases a claim that was left behind; in the meantime another session may claim, end and be killed. */
@@ -33,7 +41,7 @@ export class Claims {
 
   /** @returns a workspace that has had a session. Null if its log is not there */
   find(id: string): Workspace | null {
-    const state = this.#read(id);
+    const state = this.#readOnly(id, 'workspace');
     return state === null || state.root === null ? null : { id, root: state.root, kind: state.kind };
   }
 
@@ -77,6 +85,11 @@ export class Claims {
           putAway: new Map(state.putAway),
           left: new Map(state.left),
         };
+  }
+
+  /** @returns the notes for every session of the workspace. A caller that needs no more does not wait for the lines of its sessions */
+  notes({ id }: Workspace): readonly WorkspaceNote[] {
+    return [...(this.#readOnly(id, 'note')?.notes ?? [])];
   }
 
   /**
@@ -138,7 +151,8 @@ export class Claims {
   /** Notes how sessions were left. May be lost: then they are looked at again. */
   leave(workspace: Workspace, found: ReadonlyMap<string, LeftSession>): void {
     const lines = [...found].map(([session_id, left]) => workspaceKind.line('left', { session_id, ...left }));
-    const stamp = { ...this.#stamp, origin: 'watchkeeper' } as const;
+    // They hold ids that other lines have, and numbers. There may be thousands.
+    const stamp = { clock: this.#stamp.clock, redact: (text: string) => text, origin: 'watchkeeper' } as const;
     this.#write(workspace, (log) => log.write(() => lines, stamp, { isFact: true, isDurable: false }));
   }
 
@@ -192,6 +206,12 @@ export class Claims {
     if (log === null) this.#logs.delete(path);
     else this.#logs.set(path, log);
     return log?.state ?? null;
+  }
+
+  /** The whole log, if this process has read it before. */
+  #readOnly(id: string, event: keyof WorkspaceEvents): WorkspaceState | null {
+    const path = this.#places.workspaceLog(id);
+    return this.#logs.has(path) ? this.#read(id) : readOnly(path, workspaceKind, event);
   }
 
   #write<Result>({ id, root, kind }: Workspace, use: (log: Log<WorkspaceState, WorkspaceEvents>) => Result): Result {

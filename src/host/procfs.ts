@@ -11,6 +11,8 @@ export type NoProcess = 'zombie' | 'kernel' | 'gone';
 
 /** `PF_KTHREAD` in the kernel's `include/linux/sched.h`. */
 const KERNEL_THREAD = 0x0020_0000;
+/** The parent of the kernel's threads, in the namespace of the host itself. */
+const KERNEL = 2;
 /** In `/proc/{pid}/limits`, followed by the soft and the hard limit. */
 const LOCKS_LINE = 'Max file locks';
 const RESIDENT_LINE = 'Max resident set';
@@ -35,6 +37,18 @@ export function listPids(): number[] {
     .map(Number)
     .filter((pid) => Number.isInteger(pid) && pid > 0)
     .sort((left, right) => right - left);
+}
+
+/** @returns the same without the threads of the kernel, which are most of them on many hosts */
+export function listPrograms(): number[] {
+  const threads = new Set(readStat(KERNEL) === 'kernel' ? [KERNEL, ...childrenOf(KERNEL)] : []);
+  return listPids().filter((pid) => !threads.has(pid));
+}
+
+/** @returns none if the kernel does not list them */
+function childrenOf(pid: number): number[] {
+  const children = readWhole(`/proc/${pid}/task/${pid}/children`);
+  return typeof children === 'string' ? [] : children.toString('latin1').split(' ').map(Number);
 }
 
 export function readStat(pid: number): HostProcess | NoProcess {

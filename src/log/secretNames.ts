@@ -124,14 +124,19 @@ interface Name {
   readonly as: 'own' | 'whole' | 'capital' | undefined;
 }
 
+/** Of four letters in either case. */
+const CODES = 1 << 20;
+
 /** Sorts out nearly all words by their last four letters, in either case; shorter endings with each letter before them. */
 class Endings {
-  readonly #bits = new Uint32Array(1 << 15);
+  readonly #bits = new Uint32Array(CODES >> 5);
 
-  add(ending: string): number[] {
-    const codes = codesOfEnding([...ending.slice(-4)].map((letter) => letter.charCodeAt(0)));
-    for (const code of codes) this.#bits[code >> 5] = (this.#bits[code >> 5] ?? 0) | (1 << (code & 31));
-    return codes;
+  add(ending: string): void {
+    const last = ending.slice(-4);
+    let first = 0;
+    for (let index = 0; index < last.length; index += 1) first = (first << 5) | (last.charCodeAt(index) & 31);
+    for (let code = first; code < CODES; code += 1 << (5 * last.length))
+      this.#bits[code >> 5] = (this.#bits[code >> 5] ?? 0) | (1 << (code & 31));
   }
 
   mayEnd(codes: Uint16Array, end: number): boolean {
@@ -140,7 +145,7 @@ class Endings {
   }
 }
 
-/** Names by the code of their last four letters. */
+/** Names by the code of their last two letters. */
 const BY_ENDING = new Map<number, Name[]>();
 export const ENDINGS_OF_NAMES = new Endings();
 /** Words that may follow a name: `DB_PASSWORD_PROD`. */
@@ -148,8 +153,11 @@ export const ENDINGS_OF_STAGES = new Endings();
 
 for (const [endings, kind, as] of NAMES) {
   for (const ending of endings.split(',')) {
-    const name = { ending, kind, as };
-    for (const code of ENDINGS_OF_NAMES.add(ending)) BY_ENDING.set(code, [...(BY_ENDING.get(code) ?? []), name]);
+    ENDINGS_OF_NAMES.add(ending);
+    const code = codeOfLast(ending, ending.length);
+    const others = BY_ENDING.get(code);
+    if (others === undefined) BY_ENDING.set(code, [{ ending, kind, as }]);
+    else others.push({ ending, kind, as });
   }
 }
 /** Names of cookies. Elsewhere they are those of identifiers, which every line of a log has. */
@@ -158,28 +166,17 @@ ENDINGS_OF_SESSIONS.add('session');
 ENDINGS_OF_SESSIONS.add('session_id');
 for (const stage of STAGES.split('|')) ENDINGS_OF_STAGES.add(stage);
 
-/** @returns one code; for a shorter ending, one for each letter that may precede it */
-function codesOfEnding([first, second, third, fourth]: readonly number[]): number[] {
-  if (first === undefined || second === undefined) return [];
-  if (fourth !== undefined && third !== undefined) return [codeOf(first, second, third, fourth)];
-  return Array.from({ length: 32 }, (_, before) => before).flatMap((before) =>
-    codesOfEnding(third === undefined ? [before, first, second] : [before, first, second, third]),
-  );
-}
-
 /** The same for both cases of a letter. */
 function codeOf(first: number, second: number, third: number, fourth: number): number {
   return ((first & 31) << 15) | ((second & 31) << 10) | ((third & 31) << 5) | (fourth & 31);
 }
 
+function codeOfLast(text: string, end: number): number {
+  return ((text.charCodeAt(end - 2) & 31) << 5) | (text.charCodeAt(end - 1) & 31);
+}
+
 export function nameKindOf(text: string, start: number, end: number): NameKind | null {
-  const code = codeOf(
-    text.charCodeAt(end - 4),
-    text.charCodeAt(end - 3),
-    text.charCodeAt(end - 2),
-    text.charCodeAt(end - 1),
-  );
-  for (const name of BY_ENDING.get(code) ?? []) {
+  for (const name of BY_ENDING.get(codeOfLast(text, end)) ?? []) {
     if (end - name.ending.length < start || !endsWith(text, end, name.ending)) continue;
     const kind = kindAs(name, text.slice(Math.max(start, end - LONGEST_ENDING), end));
     if (kind !== null) return kind;

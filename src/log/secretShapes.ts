@@ -21,7 +21,7 @@ import { findBeforeName } from './sentenceSecrets.js';
 import { findPasswordOfPostgres, findShortName } from './shortNames.js';
 import { type FoundSecret, matchEnd, type Word } from './stickyMatch.js';
 import { codesOf } from './textCodes.js';
-import { findUnknown } from './unknownTokens.js';
+import { findUnknown, isIdentifier } from './unknownTokens.js';
 import {
   DASHES,
   FOREIGN,
@@ -159,8 +159,8 @@ function findInWord(text: string, word: Word, hints: number, free: number): Foun
     ((hints & SHORT) === 0 ? null : findShortName(text, start, end)) ??
     ((hints & JAR) === 0 ? null : findInCookieJar(text, end)) ??
     ((hints & (NAME | QUALIFIED)) === 0 ? null : findNamed(text, { start, end, scan }, hints, free)) ??
-    ((hints & UNKNOWN) === 0 ? null : findUnknown(text, { start, end, scan })) ??
-    ((hints & LINE) === 0 ? null : findKeyMiddle(text, { start, end, scan }))
+    ((hints & UNKNOWN) === 0 || isIdentifier(text, start, end) ? null : findUnknown(text, { start, end, scan })) ??
+    ((hints & LINE) === 0 || isIdentifier(text, start, end) ? null : findKeyMiddle(text, { start, end, scan }))
   );
 }
 

@@ -41,6 +41,40 @@ const DISCORD = /[MNO][\w-]{22,27}\.[\w-]{6}\.[\w-]{27,45}(?![\w-])/y;
 /** The token of a bearer at Twitter. */
 const TWITTER = /A{18,24}[A-Za-z0-9]{20,60}%[A-Za-z0-9%]{30,100}/y;
 
+const [ULID_LENGTH, UUID_LENGTH] = [26, 36];
+const ULID_DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+const UUID_DIGITS = '0123456789abcdef';
+const UUID_SHAPE = '00000000-0000-0000-0000-000000000000';
+const OF_SESSION = 'ses_';
+/** Between the parts of a token. */
+const SIGNS_BEFORE = '.~!';
+
+/**
+ * Whether the word is a ULID, also behind the prefix of a session, or a UUID, and not the end of a longer token. Every line of a worklog
+ * has some, and the patterns of tokens, none of which they match, take a short-lived program longer to make than the line.
+ */
+export function isIdentifier(text: string, start: number, end: number): boolean {
+  const length = end - start;
+  const from =
+    length === OF_SESSION.length + ULID_LENGTH && text.startsWith(OF_SESSION, start) ? end - ULID_LENGTH : start;
+  if (start > 0 && SIGNS_BEFORE.includes(text.charAt(start - 1))) return false;
+  if (end - from === ULID_LENGTH) return text.charAt(from) < '8' && hasOnly(text, from, end);
+  return length === UUID_LENGTH && isUuid(text, start);
+}
+
+function hasOnly(text: string, from: number, end: number): boolean {
+  for (let at = from; at < end; at += 1) if (!ULID_DIGITS.includes(text.charAt(at))) return false;
+  return true;
+}
+
+function isUuid(text: string, start: number): boolean {
+  for (let index = 0; index < UUID_LENGTH; index += 1) {
+    const digits = UUID_SHAPE.charAt(index) === '-' ? '-' : UUID_DIGITS;
+    if (!digits.includes(text.charAt(start + index))) return false;
+  }
+  return true;
+}
+
 export function isPublicToken(token: string): boolean {
   return INNOCENT.test(token) || PUBLIC_KEY.test(token);
 }

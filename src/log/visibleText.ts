@@ -2,6 +2,7 @@
  * Prepares the words of people, tools and agents for display: they are read, never obeyed, and must not contain anything
  * invisible. A language model that gets the text can still read invisible characters: Unicode tags spell whole instructions.
  */
+import { lazily } from '../lazily.js';
 
 /** Control characters, including escape sequences, and characters that change the reading direction; not tab and line end. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -16,7 +17,7 @@ const UNSEEN_RANGES: readonly (readonly [first: number, last: number])[] = [
   [0xad, 0xad], [0x34f, 0x34f], [0x61c, 0x61c], [0x115f, 0x1160], [0x17b4, 0x17b5], [0x180b, 0x180f], [0x200b, 0x200f],
   [0x202a, 0x202e], [0x2060, 0x206f], [0x3164, 0x3164], [0xfe00, 0xfe0f], [0xfeff, 0xfeff], [0xffa0, 0xffa0], [0xfff0, 0xfffb],
 ];
-const UNSEEN_PAIR = /\p{Default_Ignorable_Code_Point}/u;
+const UNSEEN_PAIR = lazily(() => /\p{Default_Ignorable_Code_Point}/u);
 const FIRST_UNSEEN = 0xad;
 const FIRST_PICTURE = 0xa9;
 const KEYCAP = 0x20e3;
@@ -30,19 +31,19 @@ for (const [first, last] of UNSEEN_RANGES) SORTS.fill(UNSEEN, first, last + 1);
 for (const code of HALVES) SORTS[code] = HALF;
 /** Finds the first that can be one. Most texts have none; from there on a table is faster than a pattern of all of them. */
 const CAN_BE_UNSEEN = /[^\0-\xac]/;
-/** Pictures are joined and coloured by such characters. */
+/** Pictures are joined and coloured by such characters. Patterns with properties of Unicode take long to make, and most texts need none. */
 const [JOINER, NON_JOINER, COLOURED] = [0x200d, 0x200c, 0xfe0f];
-const AFTER_PICTURE = /\p{Extended_Pictographic}\p{Emoji_Modifier}?$/u;
-const AFTER_COLOURED_PICTURE = /\p{Extended_Pictographic}\p{Emoji_Modifier}?\uFE0F?$/u;
-const BEFORE_PICTURE = /^\p{Extended_Pictographic}/u;
+const AFTER_PICTURE = lazily(() => /\p{Extended_Pictographic}\p{Emoji_Modifier}?$/u);
+const AFTER_COLOURED_PICTURE = lazily(() => /\p{Extended_Pictographic}\p{Emoji_Modifier}?\uFE0F?$/u);
+const BEFORE_PICTURE = lazily(() => /^\p{Extended_Pictographic}/u);
 const AFTER_KEY = /[0-9#*]$/;
 /** Scripts whose words are written with joiners. */
 const JOINED = 'Arabic Syriac Devanagari Bengali Gujarati Kannada Malayalam Sinhala Tamil Telugu'
   .split(' ')
   .map((script) => String.raw`\p{Script=${script}}`)
   .join('');
-const LETTER_BEFORE = new RegExp(`[${JOINED}]$`, 'u');
-const LETTER_BEHIND = new RegExp(`^[${JOINED}]`, 'u');
+const LETTER_BEFORE = lazily(() => new RegExp(`[${JOINED}]$`, 'u'));
+const LETTER_BEHIND = lazily(() => new RegExp(`^[${JOINED}]`, 'u'));
 /** A picture with its colour, in UTF-16 units. */
 const LONGEST_PICTURE = 5;
 
@@ -73,7 +74,7 @@ function replaceInvisible(text: string, by: (character: string) => string): stri
 
 function isUnseenPair(text: string, at: number): boolean {
   const point = text.codePointAt(at) ?? 0;
-  return point >= CODES && UNSEEN_PAIR.test(String.fromCodePoint(point));
+  return point >= CODES && UNSEEN_PAIR().test(String.fromCodePoint(point));
 }
 
 /** Whether the character at `begin` joins or colours its neighbour. */
@@ -86,10 +87,10 @@ function isNeeded(text: string, begin: number, code: number): boolean {
   const before = text.slice(Math.max(0, begin - LONGEST_PICTURE), begin);
   const behind = text.slice(begin + 1, begin + 3);
   if (code === COLOURED) {
-    return AFTER_PICTURE.test(before) || (behind.startsWith('\u20e3') && AFTER_KEY.test(before));
+    return AFTER_PICTURE().test(before) || (behind.startsWith('\u20e3') && AFTER_KEY.test(before));
   }
-  if (code === JOINER && AFTER_COLOURED_PICTURE.test(before) && BEFORE_PICTURE.test(behind)) return true;
-  return LETTER_BEFORE.test(before) && LETTER_BEHIND.test(behind);
+  if (code === JOINER && AFTER_COLOURED_PICTURE().test(before) && BEFORE_PICTURE().test(behind)) return true;
+  return LETTER_BEFORE().test(before) && LETTER_BEHIND().test(behind);
 }
 
 /**

@@ -33,3 +33,21 @@ test('a log that was removed, or replaced by another one, is read from its begin
   writeFileSync(path, `${former}${former.replaceAll('"a"', '"c"').replaceAll('"id":"', '"id":"x')}`);
   expect([...(claims.read(workspace)?.sessions ?? [])]).toEqual(['a', 'c']);
 });
+
+test('a process that has not read the log reads only its notes, as every reader of it does', () => {
+  const scene = memoryScene();
+  const writer = scene.open();
+  const { workspace } = writer;
+  for (let index = 0; index < 20; index += 1) writer.claims.enter(workspace, `s${index}`);
+  writer.claims.note(workspace, 'says "event":"session" and "event":"note"', 'high');
+  writer.claims.leaveReport(workspace, 's1', 'left {"event":"note","text":"no note"}');
+  writer.claims.note(workspace, 'grüße', 'normal');
+  const texts = ['says "event":"session" and "event":"note"', 'grüße'];
+  const { claims } = scene.open();
+  expect(claims.notes(workspace).map(({ text }) => text)).toEqual(texts);
+  expect(claims.find(workspace.id)).toEqual(workspace);
+  expect(claims.read(workspace)?.sessions.size).toBe(20);
+  expect(claims.notes(workspace)).toEqual(claims.read(workspace)?.notes);
+  writer.claims.note(workspace, 'later', 'normal');
+  expect(claims.notes(workspace).map(({ text }) => text)).toEqual([...texts, 'later']);
+});

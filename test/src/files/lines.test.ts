@@ -18,6 +18,19 @@ describe('cutting bytes into lines', () => {
     }
   });
 
+  test('a piece may have many lines, with other letters or without', () => {
+    const text = Array.from({ length: 50 }, (_, index) => `line ${index}\n`).join('');
+    for (const whole of [text, `${text}grüße\n`]) {
+      const lines = whole.split('\n').slice(0, -1).map(line);
+      const bytes = Buffer.from(`${whole}rest`);
+      for (const cut of [0, 3, 7, 200]) {
+        const splitter = new LineSplitter(100);
+        const pieces = [bytes.subarray(0, cut), bytes.subarray(cut)].flatMap((piece) => splitter.push(piece));
+        expect([...pieces, ...splitter.flush()]).toEqual([...lines, line('rest')]);
+      }
+    }
+  });
+
   test('a line of the limit passes, a longer one is dropped, and the next one is read again', () => {
     const splitter = new LineSplitter(4);
     expect(splitter.push(Buffer.from('1234\n12345\nab\n'))).toEqual([

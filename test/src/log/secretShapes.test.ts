@@ -43,6 +43,18 @@ describe('redaction', () => {
   const corpora = [tunedCorpus(SEED), heldOutCorpus(SEED)];
   const texts = corpora.flatMap(({ secrets, lookAlikes }) => [...secrets, ...lookAlikes].map(({ text }) => text));
 
+  test('identifiers stay, and hide no token that they end', () => {
+    const identifiers = [
+      '01M8JFS04XNBV2PH4DGX5R7QZW',
+      'ses_01M8JFS04XNBV2PH4DGX5R7QZW',
+      'b2875dc6-c8ab-4dcd-9f03-e78ecdf50000',
+    ];
+    for (const id of identifiers) expect(replaceSecrets(`{"id":"${id}"}`).text).toBe(`{"id":"${id}"}`);
+    const token = `a1b2c3d4e5f6g7.atlasv1.${identifiers[1]}`;
+    expect(replaceSecrets(`found ${token}`).text).toBe('found [redacted:token]');
+    for (const id of identifiers) expect(replaceSecrets(`password=${id}`).text).not.toContain(id);
+  });
+
   test('done twice changes nothing more', () => {
     const once = texts.map((text) => replaceSecrets(text).text);
     expect(once.filter((text) => replaceSecrets(text).text !== text)).toEqual([]);

@@ -307,11 +307,7 @@ describe('a transcript of an older Claude Code', () => {
 
   test('ends a call without a result with the turn, at the next prompt', async () => {
     const path = transcript([asks(0, 'go'), calls(1, 't1'), asks(90_000, 'are you there?'), calls(90_001, 't2')]);
-    expect((await told(path)).slice(3)).toEqual([
-      'turn_end cut_off',
-      'user_prompt human',
-      'pre_tool_use t2 Bash msg',
-    ]);
+    expect((await told(path)).slice(3)).toEqual(['turn_end cut_off', 'user_prompt human', 'pre_tool_use t2 Bash msg']);
   });
 
   test('knows the author of a prompt', async () => {
