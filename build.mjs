@@ -80,7 +80,7 @@ const START_FLAGS = ['--no-rehash-snapshot', '--v8-pool-size=1'];
  * quarter of the processor's time. The first flags that Node knows are used; the launcher knows both lists.
  */
 const HOOK_FLAGS = [
-  [...START_FLAGS, '--min-semi-space-size=16', '--interrupt-budget=1000000', '--no-sparkplug'],
+  [...START_FLAGS, '--min-semi-space-size=16', '--interrupt-budget=400000'],
   START_FLAGS,
   [],
 ];
