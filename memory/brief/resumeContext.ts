@@ -101,11 +101,15 @@ export function notesFor(
   return fenced(lines);
 }
 
-/** @param id of the session whose record cannot be read in time */
-export function unshownContext(id: string): string {
+/**
+ * @param id of the session whose record cannot be read in time
+ * @param proof that its agent is gone, in a clause. Null if it is not known to be gone
+ */
+export function unshownContext(id: string, proof: string | null): string {
   const name = new Words((text) => text).name(id);
   return fenced([
     `The record of session ${name} takes too long to be read here. It is shown by: watchkeeper track resume ${name}`,
+    ...(proof === null ? [] : [`Its agent may have left something half done: ${proof}.`]),
   ]);
 }
 

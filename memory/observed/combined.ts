@@ -61,7 +61,8 @@ export function combinedState(log: Worklog, at: number, { observed, fold }: Obse
     violations: { blocked: fold.blocked, rejected: fold.rejected, refused: log.refused },
     steps: [...state.steps, ...todos.map((todo) => ({ ...todo, kind: 'todo' as const }))],
     progress: progressOf(plan.length > 0 ? plan : todos),
-    errors: latestOf([...log.errors, ...fold.errors], { more, name: 'errors', atOf: ({ at }) => at }),
+    // A reader of the record counts what was refused or stopped, too; its outcome says so.
+    errors: latestOf([...log.errors, ...fold.errors, ...fold.refusals], { more, name: 'errors', atOf: ({ at }) => at }),
     files: Object.fromEntries(
       latestOf(Object.entries(files), {
         ...{ more, name: 'files', most: MOST_FILES, isKept: isWorkedOn },

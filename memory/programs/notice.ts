@@ -31,6 +31,11 @@ export function noticeOfOther(look: Look, redact: Redact): string {
   return `watchkeeper: another agent here ${how}${wordsOf(look, redact)}. You can read its record with: watchkeeper track resume ${look.log.session_id}`;
 }
 
+/** @param id of a session whose agent is gone, and whose record cannot be read in time */
+export function noticeOfUnread(id: string): string {
+  return `watchkeeper: an agent here is gone and did not report its end. Its record is too long to be read at a start; you can read it with: watchkeeper track resume ${id}`;
+}
+
 function wordsOf(look: Look, redact: Redact): string {
   const { log, fold, last, now, condition } = look;
   const { done, total } = condition.progress;

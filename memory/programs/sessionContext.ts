@@ -4,7 +4,7 @@ import { counted } from '../../src/counted.js';
 import { UnreachableError } from '../../src/errors.js';
 import type { Section } from '../brief/budget.js';
 import { contextGivenTo } from '../brief/contextGiven.js';
-import { otherCrash } from '../brief/crashReport.js';
+import { otherCrash, proofOf } from '../brief/crashReport.js';
 import type { ContextLevel } from '../brief/levels.js';
 import { entries, Words } from '../brief/observedSections.js';
 import { contextFor, notesFor, unshownContext } from '../brief/resumeContext.js';
@@ -20,7 +20,7 @@ import type { Viewer } from '../sessions/views.js';
 import { type Around, aroundHere, besideLines, type Reporting, restingLine, type Taken, takenBy } from './around.js';
 import type { Launch, StartedConversation } from './conversationStart.js';
 import { type GivenContext, REPORTED } from './delegatedContext.js';
-import { noticeOf, noticeOfOther } from './notice.js';
+import { noticeOf, noticeOfOther, noticeOfUnread } from './notice.js';
 
 /**
  * @param until when no more sessions are weighed, UTC epoch milliseconds
@@ -45,7 +45,11 @@ export async function startContext(
 /** @returns the context for a start that may not wait any longer for the records */
 export function lateContext(memory: Reporting, { session, before }: StartedConversation): GivenContext {
   const id = before?.id ?? likelyFirst(memory, session.id);
-  return { level: 'root', text: id === null ? '' : unshownContext(id), notice: null };
+  if (id === null) return { level: 'root', text: '', notice: null };
+  const log = memory.look(id)?.log.state;
+  const isLost = log !== undefined && memory.runsOf(log).isLost;
+  const proof = isLost ? proofOf(log, memory.surroundings.process) : null;
+  return { level: 'root', text: unshownContext(id, proof), notice: isLost ? noticeOfUnread(id) : null };
 }
 
 /** @returns the context for the start of a conversation that cannot be recorded. Writes nothing to the session */

@@ -132,7 +132,8 @@ const X20: RowCheck = {
     for (const { code, said } of told) assert.deepEqual([code, said.split('\n').length <= 2], ['0', true], said);
     // Of the repository, as if it had started at its top.
     const ids = readdirSync(join(scene.home, 'sessions'));
-    const top = scene.begin('wk track init T');
+    // What the killed agent was asked is unknown, so it counts as crashed.
+    const top = scene.begin('wk track init T --concurrent');
     const workspaceOf = (id: string) => at(scene.json(`wk work show ${id}`), 'workspace');
     assert.deepEqual(ids.map(workspaceOf), [workspaceOf(top), workspaceOf(top)]);
   },

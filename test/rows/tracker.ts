@@ -157,7 +157,7 @@ export const trackerRows: readonly RowCheck[] = [
       const { out } = scene.do('wk track status');
       for (const part of [
         /^\S+: Fix the login$/m,
-        /^active; fresh.*; .*agent.*; last activity /m,
+        /^resting; fresh.*; .*agent.*; last activity /m,
         /^attention: idle$/m,
         /^1 of 3 steps, now step 2: b$/m,
         /^files in progress:\n {2}src\/a\.ts$/m,

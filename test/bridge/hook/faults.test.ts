@@ -365,8 +365,11 @@ test('a transcript that takes longer than a start may wait is left out, and the 
   const { out, said } = await hook(place, payload(place, 'SessionStart', { ...start, session_id: 'c-2' }));
   expect(said).toBe('');
   expect(performance.now() - begun).toBeLessThan(LONGEST_ANSWER_MS);
-  const { additionalContext } = JSON.parse(out).hookSpecificOutput;
+  const { hookSpecificOutput, systemMessage } = JSON.parse(out);
+  const { additionalContext } = hookSpecificOutput;
   expect(additionalContext).toContain(`takes too long to be read here. It is shown by: watchkeeper track resume ${id}`);
+  expect(additionalContext).toMatch(/Its agent may have left something half done: process \d+ ran before this host was started again/);
+  expect(systemMessage).toContain(`an agent here is gone and did not report its end.`);
 });
 
 test.each(['{', 'é'])(

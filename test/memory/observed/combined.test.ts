@@ -56,3 +56,17 @@ function sceneOf() {
   write('session_started', { session_id: 's', purpose: 'p' });
   return { log: scene.log, write };
 }
+
+test('calls that were refused or stopped are among the errors of the record, with their outcome', () => {
+  const fold = new Observed();
+  const [failed, refused] = ['failed', 'rejected'].map((outcome, index) => {
+    const call = { tool_use_id: `c${index}`, tool_name: 'Bash', tool_input: { command: 'ls' } };
+    const line = (event: string, more = {}) =>
+      fold.take({ event, timestamp: isoTime(Date.UTC(2026, 0) + index * SECOND), ...call, ...more } as never);
+    line('pre_tool_use');
+    line('post_tool_use', { outcome });
+    return outcome;
+  });
+  const { errors } = combinedState(sceneOf().log, 0, { isUnseen: false, observed: 'transcript', fold });
+  expect(errors.map((error) => ('outcome' in error ? error.outcome : null))).toEqual([failed, refused]);
+});
