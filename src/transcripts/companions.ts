@@ -3,13 +3,14 @@
  * folders below), up to 2.0 next to the session's own. The names only say which files to read; their content decides.
  */
 
-import { type Dirent, lstatSync, readdirSync } from 'node:fs';
+import { type BigIntStats, type Dirent, lstatSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { readPlainFileSync } from '../files/plainFile.js';
 import { JOURNAL_SUFFIX } from '../journal/path.js';
 import { JournalTail } from '../journal/reader.js';
 import type { JournalRecord } from '../journal/record.js';
 import { parseJson } from '../json.js';
+import { SECOND, systemClock } from '../time.js';
 import { asFields, textAt } from './draft/fields.js';
 import type { TranscriptFiles } from './transcriptTail.js';
 
@@ -46,10 +47,32 @@ export function transcriptAt(path: string): TranscriptFiles {
 
 /** A folder may have the transcripts of thousands of sessions: only those of sub-agents are looked at. */
 function siblingsIn(folder: string): string[] {
-  return namesIn(folder)
-    .filter((name) => AGENT_FILE.test(name))
+  return agentFilesIn(folder)
     .map((name) => join(folder, name))
     .filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isFile());
+}
+
+/** The last folder that was listed: a list of sessions asks for each of them, and most are in one folder. */
+let listed: { readonly folder: string; readonly at: string; readonly names: readonly string[] } | null = null;
+
+function agentFilesIn(folder: string): readonly string[] {
+  const stat = statOf(folder);
+  if (stat === null) return [];
+  const at = `${stat.dev} ${stat.ino} ${stat.mtimeNs} ${stat.ctimeNs}`;
+  if (listed?.folder === folder && listed.at === at) return listed.names;
+  const now = systemClock.now();
+  const names = namesIn(folder).filter((name) => AGENT_FILE.test(name));
+  // Two changes within one tick of the file system leave the same time behind.
+  listed = now - Number(stat.ctimeMs) > SECOND ? { folder, at, names } : null;
+  return names;
+}
+
+function statOf(folder: string): BigIntStats | null {
+  try {
+    return statSync(folder, { bigint: true });
+  } catch {
+    return null;
+  }
 }
 
 /** Without `node:fs/promises`, which a hook would have to load. */
