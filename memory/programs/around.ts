@@ -6,7 +6,7 @@ import { entries, Words } from '../brief/observedSections.js';
 import { isUnfinished } from '../condition/weight.js';
 import { type Look, lookAt } from '../look/look.js';
 import { type Weighed, weighedHere } from '../look/unfinished.js';
-import { purposeOf } from '../observed/purpose.js';
+import { lastAskedOf, purposeOf } from '../observed/purpose.js';
 import type { Memory } from '../sessions/memory.js';
 import { startedAgain } from '../sessions/published.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -77,10 +77,12 @@ async function atWorkOf(memory: Reporting, sessions: readonly OpenSession[], unt
 /** @returns for an agent, what others do in its directory */
 export function besideLines(memory: Viewer, atWork: readonly Look[], taken: readonly Taken[]): Section[] {
   const words = new Words(memory.stamp.redact);
-  const working = atWork.map(({ log, fold }) => {
-    const purpose = purposeOf(log, fold);
+  const working = atWork.map(({ log, fold, condition }) => {
+    const [purpose, asked] = [purposeOf(log, fold), lastAskedOf(log, fold)];
     const about = purpose === '' ? '' : `: ${words.text(purpose)}`;
-    return `Another agent is at work in this directory, in session ${words.name(log.session_id ?? '')}${about}`;
+    const now = asked === null ? '' : `; it was last asked: ${words.text(asked)}`;
+    const how = condition.doing === 'waiting' ? 'waits for its person' : 'is at work';
+    return `Another agent ${how} in this directory, in session ${words.name(log.session_id ?? '')}${about}${now}`;
   });
   const told = taken.slice(0, MOST_NAMED).map(({ id, isInterrupted, by, at }) => {
     const how = isInterrupted ? 'did not finish its work' : 'left work unfinished';

@@ -55,6 +55,7 @@ const SHOWN: Readonly<Record<string, Partial<typeof AT_WORK>>> = {
     session: '0; waiting for you; its agent is alive',
     sessions: 'waiting for you, alive',
     'monitor --check': '0; not stuck; its agent waits',
+    'the hook of the next agent': 'named; Another agent waits for its person',
   },
   'waits for a person for long, as its program publishes': {
     'work list': 'waiting for you, alive',
@@ -64,6 +65,7 @@ const SHOWN: Readonly<Record<string, Partial<typeof AT_WORK>>> = {
     session: '0; waiting for you; its agent is alive',
     sessions: 'waiting for you, alive',
     'monitor --check': '0; not stuck; its agent waits',
+    'the hook of the next agent': 'named; Another agent waits for its person',
   },
   'works, as its program publishes': {},
   'works on after a person has answered, as its program publishes': {
@@ -78,6 +80,7 @@ const SHOWN: Readonly<Record<string, Partial<typeof AT_WORK>>> = {
     session: '0; waiting for you; its agent is alive',
     sessions: 'waiting for you, alive',
     'monitor --check': '0; not stuck; its agent waits',
+    'the hook of the next agent': 'named; Another agent waits for its person',
   },
   'killed without hooks': {
     'work list': 'crashed, dead',

@@ -138,7 +138,7 @@ export const SURFACES: Readonly<Record<string, Surface>> = {
     const text = JSON.stringify(answer).replaceAll('\\n', '\n');
     if (!text.includes(scene.id)) return '-';
     const ways = [/Its agent (?:crashed|was cut off)/, /ran on host/, /an agent here (?:crashed|was cut off)/];
-    const more = [/Another agent is at work/, /Nothing is unfinished/];
+    const more = [/Another agent (?:is at work|waits for its person)/, /Nothing is unfinished/];
     return `named; ${found(text, /[Ii]t (?:was|had ended as) (planned|active|completed)/, ...ways, ...more)}`;
   },
 };

@@ -456,6 +456,15 @@ export const STORIES: Readonly<{ [name: string]: Story }> = {
     person: null,
     also: ['Another agent is at work in this directory', 'Run the tests'],
   },
+  'an agent in another window whose first order is done, and a later one is not': {
+    day: async (m) => {
+      const fix = [asks('Fix the lock'), call('Bash', { command: 'npm test' })];
+      await m.session('Paint the door', [asks('Paint the door'), says('It is green.'), ...fix], 'alive');
+    },
+    first: null,
+    person: null,
+    also: ['"Paint the door"; it was last asked: "Fix the lock"'],
+  },
   'a killed agent, of which a window that is still open was told': {
     day: async (m) => {
       await m.halfWritten('Write the parser', 'kill');
