@@ -3,6 +3,7 @@
  * or a terminal's server that an agent has started hands them to everything that a person later starts there. So the run must live, and
  * be above the process.
  */
+import { existsSync } from 'node:fs';
 import { WatchkeeperError } from '../../src/errors.js';
 import { isProcessAlive, isSameProcess, type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
 import { RUN_MARK, systemProcessTable } from '../../src/host/processes.js';
@@ -53,8 +54,9 @@ export function ownSurroundings(surroundings: Surroundings): OwnSurroundings {
   return { surroundings: { ...surroundings, variables: own }, left };
 }
 
-/** @returns null if they cannot be read; `gone` if the session's record was removed, long after its end */
+/** @returns null if they cannot be read, as in a sandbox that has no such folder; `gone` if the session's record was removed, long after its end */
 function runsIn(memory: string, session: string): readonly Run[] | 'gone' | null {
+  if (!existsSync(memory)) return null;
   try {
     const folder = new Places(memory).findSession(session);
     return folder === null ? 'gone' : (Log.read(worklogIn(folder), worklogKind)?.state.runs ?? null);
