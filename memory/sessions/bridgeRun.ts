@@ -4,6 +4,7 @@
  * be above the process.
  */
 import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { WatchkeeperError } from '../../src/errors.js';
 import { isProcessAlive, isSameProcess, type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
 import { RUN_MARK, systemProcessTable } from '../../src/host/processes.js';
@@ -54,11 +55,13 @@ export function ownSurroundings(surroundings: Surroundings): OwnSurroundings {
   return { surroundings: { ...surroundings, variables: own }, left };
 }
 
-/** @returns null if they cannot be read, as in a sandbox that has no such folder; `gone` if the session's record was removed, long after its end */
+/** @returns null if they cannot be read; `gone` if the session's record was removed, long after its end */
 function runsIn(memory: string, session: string): readonly Run[] | 'gone' | null {
-  if (!existsSync(memory)) return null;
+  const places = new Places(memory);
+  // A sandbox covers the bridge's folder with an empty one.
+  if (!existsSync(dirname(places.sessionFolder(session)))) return null;
   try {
-    const folder = new Places(memory).findSession(session);
+    const folder = places.findSession(session);
     return folder === null ? 'gone' : (Log.read(worklogIn(folder), worklogKind)?.state.runs ?? null);
   } catch (error) {
     if (!(error instanceof WatchkeeperError)) throw error;
