@@ -19,6 +19,7 @@ import { type Refusal, takeFault } from './faults.js';
 import { type ObservedFile, takeFiles } from './files.js';
 import type { SubAgentsFile } from './inHand.js';
 import { OpenCalls } from './openCalls.js';
+import { OpenWaits } from './openWaits.js';
 import { forgetPassed, passOrders, takeOrder, type WaitingOrder } from './orders.js';
 import { type Prompt, takePrompt } from './prompt.js';
 import { notePoint, type Point, type Rewind, rewind } from './rewinding.js';
@@ -83,6 +84,7 @@ export class Observed {
   cut = 0;
   /** The start of each open wait, by its kind. */
   readonly waits = new Map<string, number>();
+  readonly #waiting = new OpenWaits(this.waits);
   readonly #points: Point[] = [];
   #conversation: string | null = null;
   #cut: CutTurn | null = null;
@@ -101,6 +103,7 @@ export class Observed {
     this.#follow(textOf(record.session_id));
     const agent = textOf(record.agent_id) ?? MAIN;
     this.agents.see(record, event);
+    this.#waiting.take(record, event, at);
     this.firstActivity ??= at;
     if (event !== 'heartbeat') this.lastActivity = Math.max(this.lastActivity ?? 0, at);
     switch (event) {
@@ -120,11 +123,6 @@ export class Observed {
       case 'session_end':
         // A run that is ended before its answer leaves its turn as it was.
         if (event === 'turn_end' || record.reason === 'answered') this.#endTurn(agent, textOf(record.reason), at);
-        break;
-      case 'wait_start':
-      case 'wait_end':
-        if (event === 'wait_start') this.waits.set(textOf(record.kind) ?? '', at);
-        else this.waits.delete(textOf(record.kind) ?? '');
         break;
       case 'compaction':
         this.compactions += 1;
@@ -230,7 +228,7 @@ export class Observed {
     this.#hasCalled = false;
     this.touched.clear();
     this.looked = [];
-    this.waits.clear();
+    this.#waiting.clear();
   }
 
   #call(record: JournalRecord, agent: string, at: number): void {
