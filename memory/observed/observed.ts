@@ -3,15 +3,7 @@ import { instantOf } from '../../src/journal/normalise.js';
 import { type JournalRecord, textOf } from '../../src/journal/record.js';
 import { addTo, type More } from '../fold/bounds.js';
 import type { Tokens } from '../fold/worklog.js';
-import {
-  type AbandonedTurn,
-  abandonedTurn,
-  type CutTurn,
-  MOST_LEFT,
-  namedIn,
-  restAfter,
-  unlessStopped,
-} from './abandonedTurn.js';
+import { type AbandonedTurn, abandonedTurn, left, namedIn, restAfter, unlessStopped } from './abandonedTurn.js';
 import { Agents, MAIN } from './agents.js';
 import { type Action, commandOf, type ObservedError, type OpenCall } from './calls.js';
 import { type Commit, takeCommits } from './commits.js';
@@ -55,6 +47,8 @@ export class Observed {
   isTurnOpen = false;
   /** Why its last turn ended, in the journal's word. */
   lastTurnEnd: string | null = null;
+  /** The words of the error with which it ended. Null if it has none. */
+  lastError: string | null = null;
   /** A person stopped its last turn after its first call, and asked nothing since. */
   isStopped = false;
   /** Since when it owes none; null while it does, and before its first turn. */
@@ -87,7 +81,7 @@ export class Observed {
   readonly #waiting = new OpenWaits(this.waits);
   readonly #points: Point[] = [];
   #conversation: string | null = null;
-  #cut: CutTurn | null = null;
+  #cut: Parameters<typeof unlessStopped>[1] = null;
   /** Since the last end of a turn. */
   #hasCalled = false;
   readonly #calls = new OpenCalls();
@@ -111,7 +105,7 @@ export class Observed {
         this.#prompt(record, agent, at);
         break;
       case 'assistant_message':
-        if (agent === MAIN) this.#say(textOf(record.text));
+        if (agent === MAIN) this.#say(record.stop_reason, textOf(record.text));
         break;
       case 'pre_tool_use':
         this.#call(record, agent, at);
@@ -174,7 +168,7 @@ export class Observed {
   }
 
   #leave(turn: AbandonedTurn): void {
-    this.leftTurns = [...this.leftTurns, turn].slice(-MOST_LEFT);
+    this.leftTurns = left(this.leftTurns, turn);
   }
 
   #prompt(record: JournalRecord, agent: string, at: number): void {
@@ -188,14 +182,17 @@ export class Observed {
     takePrompt(this, record, at);
   }
 
-  #say(text: string | null): void {
-    this.lastWords = text ?? this.lastWords;
-    this.hasSpoken ||= text !== null;
-    if (text !== null) this.isStopped = false;
+  #say(stop: unknown, text: string | null): void {
+    this.lastError = stop === 'error' ? text : null;
+    if (stop === 'error' || text === null) return;
+    this.lastWords = text;
+    this.hasSpoken = true;
+    this.isStopped = false;
   }
 
   #beginTurn(): void {
     this.isTurnOpen = true;
+    this.lastError = null;
     this.isStopped = false;
     this.idleAt = null;
   }
