@@ -79,11 +79,7 @@ const START_FLAGS = ['--no-rehash-snapshot', '--v8-pool-size=1'];
  * Most hooks end before their young memory is full, and before a function is worth compiling further: on 1,000 sessions that takes a
  * quarter of the processor's time. The first flags that Node knows are used; the launcher knows both lists.
  */
-const HOOK_FLAGS = [
-  [...START_FLAGS, '--min-semi-space-size=16', '--interrupt-budget=400000'],
-  START_FLAGS,
-  [],
-];
+const HOOK_FLAGS = [[...START_FLAGS, '--min-semi-space-size=16', '--interrupt-budget=400000'], START_FLAGS, []];
 /** Runs the program and keeps its code when it ends, as bridge/command/compiled.ts reads it. Nothing that it begins outlives it. */
 const COMPILING = `
 const [{ Script }, fs] = [require('node:vm'), require('node:fs')];

@@ -21,6 +21,7 @@ import { ago, leftLine, section, stepLine } from '../show/status.js';
 import type { Section } from './budget.js';
 import { doubtOf, settledOf, settledWords } from './fileSections.js';
 import { entries, leftOf, ordersOf, type Words } from './observedSections.js';
+import { proofOf } from './proof.js';
 import { type Resuming, type WayToResume, wayToResume } from './resuming.js';
 
 /** For people. */
@@ -94,7 +95,7 @@ export function crashReport(
     last_asked: lastAskedOf(log, fold, here),
     waiting: (fold?.waitingOrders ?? []).map(({ at, text }) => ({ at, text })),
     place,
-    proof: proofOf(log, here),
+    proof: proofOf(log, fold, here),
     ended_at: new Runs(log, here).present?.ended_at ?? null,
     created_at: log.created_at,
     last_activity: last,
@@ -171,17 +172,6 @@ function localWords({ proof, ended_at }: CrashReport): string {
   return ended_at ? proof.replace(isoTime(ended_at), localTime(ended_at)) : proof;
 }
 
-/** @returns how it is known that the agent of the present run is gone, in a clause */
-export function proofOf(log: Worklog, here: ProcessIdentity): string {
-  const run = new Runs(log, here).present;
-  if (run === null) return 'no run is known';
-  const { pid, boot_id } = run.process;
-  if (run.ended_at) return `process ${pid} ended at ${isoTime(run.ended_at)}, in the middle of a turn`;
-  return boot_id === here.boot_id
-    ? `process ${pid} is gone and did not report its end`
-    : `process ${pid} ran before this host was started again and did not report its end`;
-}
-
 /**
  * Warns of an agent at work on another host: the memory's home may be a copy of that host's, or shared with it.
  * @param name puts the name of a host into the sentence
@@ -215,7 +205,7 @@ export function otherCrash(
   const lines = [
     `Session ${name}${purpose === '' ? '' : `: ${words.text(purpose)}`}`,
     ...(fold === null ? [`What was asked is unknown: ${UNRECORDED}`] : []),
-    ...interruptedLines(condition.agent, proofOf(log, here)),
+    ...interruptedLines(condition.agent, proofOf(log, fold, here)),
     ...(asked === null ? [] : [`It was last asked: ${words.text(asked)}`]),
     `To see all of it: watchkeeper track resume ${name}`,
   ];

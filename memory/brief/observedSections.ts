@@ -84,7 +84,11 @@ export function turnLine(observed: Observed, words: Words): string {
   const { isTurnOpen, lastTurnEnd } = observed;
   return isTurnOpen
     ? `Its last turn did not end: the agent ${isAsking(observed) ? 'waited for a person' : 'was at work'} when the record stopped.`
-    : `Its last turn ended: ${endOf(lastTurnEnd, words)}.`;
+    : `Its last turn ended: ${endOf(lastTurnEnd, words)}${errorOf(observed, words)}.`;
+}
+
+function errorOf({ lastTurnEnd, lastError }: Observed, words: Words): string {
+  return lastTurnEnd === 'error' && lastError !== null ? `, ${words.text(lastError)}` : '';
 }
 
 /** @returns a clause for the journal's word */

@@ -11,7 +11,7 @@ import type { Observed } from '../observed/observed.js';
 import { lastAskedOf, purposeOf } from '../observed/purpose.js';
 import { ago } from '../show/status.js';
 import { type Section, withinBudget } from './budget.js';
-import { elsewhereLines, interruptedLines, proofOf, UNRECORDED } from './crashReport.js';
+import { elsewhereLines, interruptedLines, UNRECORDED } from './crashReport.js';
 import { checkpointOf, entriesOf, isOpen, notesOf, planOf, repeatedOf } from './declaredSections.js';
 import { errorsOf, refusalsOf, unreadOf } from './faultSections.js';
 import { FENCE_LENGTH, fenced } from './fence.js';
@@ -30,6 +30,7 @@ import {
   Words,
   wordsLines,
 } from './observedSections.js';
+import { leftTurnOf, proofOf } from './proof.js';
 import type { SessionView } from './view.js';
 
 /** The entries of a resumed session of which nothing is new: its name, and when it was active. */
@@ -132,7 +133,7 @@ function headOf(
         ...(holds(level, 'subject') ? askedLines(view, level, words) : []),
         ...(holds(level, 'times') ? [timesOf(view, level)] : []),
         ...(log.end?.summary ? [`How it ended: ${words.text(log.end.summary)}`] : []),
-        ...interruptedLines(view.agent, proofOf(log, here)),
+        ...interruptedLines(view.agent, proofOf(log, fold, here)),
         ...(holds(level, 'way_to_resume') ? elsewhereLines(log, here, (host) => words.name(host)) : []),
         ...lostLines(view, level),
         ...(fold === null && known === '' && view.agent === 'crashed'
@@ -182,7 +183,9 @@ function isLeft({ fold }: SessionView, level: ContextLevel): boolean {
 /** A crashed agent is named even if another one has come, as long as it left processes or open turns. */
 function lostLines({ log, agent, fold, left }: SessionView, level: ContextLevel): string[] {
   const run = agent === 'crashed' || level === 'revival' || level === 'compacted' ? null : lostRun(log);
-  if (run?.ended_at == null) return [];
+  // That one is told as the present one's.
+  if (run?.ended_at == null || (agent === 'cut_off' && leftTurnOf(log, fold, log.runs.at(-1) ?? null) === run))
+    return [];
   if (left.length === 0 && !fold?.isTurnOpen && !fold?.leftTurns.length) return [];
   const gone = `process ${run.process.pid} was gone at ${isoTime(run.ended_at)} and had not reported its end`;
   return [`An agent of it crashed: ${gone}.`];

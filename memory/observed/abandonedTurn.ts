@@ -13,7 +13,7 @@ export interface AbandonedTurn {
 }
 
 /** Turns of one session that are remembered; the oldest is forgotten first. */
-export const MOST_LEFT = 10;
+const MOST_LEFT = 10;
 
 export function abandonedTurn(
   conversation: string,
@@ -78,4 +78,9 @@ export function unlessStopped(
   at: number,
 ): readonly AbandonedTurn[] {
   return cut === null || at - cut.at >= STOPPED_WITHIN_MS ? turns : turns.filter((turn) => turn !== cut.turn);
+}
+
+/** @returns the turns with one more; the oldest are forgotten */
+export function left(turns: readonly AbandonedTurn[], turn: AbandonedTurn): AbandonedTurn[] {
+  return [...turns, turn].slice(-MOST_LEFT);
 }

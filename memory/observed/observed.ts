@@ -3,15 +3,7 @@ import { instantOf } from '../../src/journal/normalise.js';
 import { type JournalRecord, textOf } from '../../src/journal/record.js';
 import { addTo, type More } from '../fold/bounds.js';
 import type { Tokens } from '../fold/worklog.js';
-import {
-  type AbandonedTurn,
-  abandonedTurn,
-  type CutTurn,
-  MOST_LEFT,
-  namedIn,
-  restAfter,
-  unlessStopped,
-} from './abandonedTurn.js';
+import { type AbandonedTurn, abandonedTurn, left, namedIn, restAfter, unlessStopped } from './abandonedTurn.js';
 import { Agents, MAIN } from './agents.js';
 import { type Action, commandOf, type ObservedError, type OpenCall } from './calls.js';
 import { type Commit, takeCommits } from './commits.js';
@@ -19,6 +11,7 @@ import { type Refusal, takeFault } from './faults.js';
 import { type ObservedFile, takeFiles } from './files.js';
 import type { SubAgentsFile } from './inHand.js';
 import { OpenCalls } from './openCalls.js';
+import { OpenWaits } from './openWaits.js';
 import { forgetPassed, passOrders, takeOrder, type WaitingOrder } from './orders.js';
 import { type Prompt, takePrompt } from './prompt.js';
 import { notePoint, type Point, type Rewind, rewind } from './rewinding.js';
@@ -54,6 +47,8 @@ export class Observed {
   isTurnOpen = false;
   /** Why its last turn ended, in the journal's word. */
   lastTurnEnd: string | null = null;
+  /** The words of the error with which it ended. Null if it has none. */
+  lastError: string | null = null;
   /** A person stopped its last turn after its first call, and asked nothing since. */
   isStopped = false;
   /** Since when it owes none; null while it does, and before its first turn. */
@@ -83,9 +78,10 @@ export class Observed {
   cut = 0;
   /** The start of each open wait, by its kind. */
   readonly waits = new Map<string, number>();
+  readonly #waiting = new OpenWaits(this.waits);
   readonly #points: Point[] = [];
   #conversation: string | null = null;
-  #cut: CutTurn | null = null;
+  #cut: Parameters<typeof unlessStopped>[1] = null;
   /** Since the last end of a turn. */
   #hasCalled = false;
   readonly #calls = new OpenCalls();
@@ -101,6 +97,7 @@ export class Observed {
     this.#follow(textOf(record.session_id));
     const agent = textOf(record.agent_id) ?? MAIN;
     this.agents.see(record, event);
+    this.#waiting.take(record, event, at);
     this.firstActivity ??= at;
     if (event !== 'heartbeat') this.lastActivity = Math.max(this.lastActivity ?? 0, at);
     switch (event) {
@@ -108,7 +105,7 @@ export class Observed {
         this.#prompt(record, agent, at);
         break;
       case 'assistant_message':
-        if (agent === MAIN) this.#say(textOf(record.text));
+        if (agent === MAIN) this.#say(record.stop_reason, textOf(record.text));
         break;
       case 'pre_tool_use':
         this.#call(record, agent, at);
@@ -120,11 +117,6 @@ export class Observed {
       case 'session_end':
         // A run that is ended before its answer leaves its turn as it was.
         if (event === 'turn_end' || record.reason === 'answered') this.#endTurn(agent, textOf(record.reason), at);
-        break;
-      case 'wait_start':
-      case 'wait_end':
-        if (event === 'wait_start') this.waits.set(textOf(record.kind) ?? '', at);
-        else this.waits.delete(textOf(record.kind) ?? '');
         break;
       case 'compaction':
         this.compactions += 1;
@@ -176,7 +168,7 @@ export class Observed {
   }
 
   #leave(turn: AbandonedTurn): void {
-    this.leftTurns = [...this.leftTurns, turn].slice(-MOST_LEFT);
+    this.leftTurns = left(this.leftTurns, turn);
   }
 
   #prompt(record: JournalRecord, agent: string, at: number): void {
@@ -190,14 +182,17 @@ export class Observed {
     takePrompt(this, record, at);
   }
 
-  #say(text: string | null): void {
-    this.lastWords = text ?? this.lastWords;
-    this.hasSpoken ||= text !== null;
-    if (text !== null) this.isStopped = false;
+  #say(stop: unknown, text: string | null): void {
+    this.lastError = stop === 'error' ? text : null;
+    if (stop === 'error' || text === null) return;
+    this.lastWords = text;
+    this.hasSpoken = true;
+    this.isStopped = false;
   }
 
   #beginTurn(): void {
     this.isTurnOpen = true;
+    this.lastError = null;
     this.isStopped = false;
     this.idleAt = null;
   }
@@ -230,7 +225,7 @@ export class Observed {
     this.#hasCalled = false;
     this.touched.clear();
     this.looked = [];
-    this.waits.clear();
+    this.#waiting.clear();
   }
 
   #call(record: JournalRecord, agent: string, at: number): void {

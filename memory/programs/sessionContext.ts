@@ -4,9 +4,10 @@ import { counted } from '../../src/counted.js';
 import { UnreachableError } from '../../src/errors.js';
 import type { Section } from '../brief/budget.js';
 import { contextGivenTo } from '../brief/contextGiven.js';
-import { otherCrash, proofOf } from '../brief/crashReport.js';
+import { otherCrash } from '../brief/crashReport.js';
 import type { ContextLevel } from '../brief/levels.js';
 import { entries, Words } from '../brief/observedSections.js';
+import { proofOf } from '../brief/proof.js';
 import { contextFor, notesFor, unshownContext } from '../brief/resumeContext.js';
 import { recordView, viewOf } from '../brief/view.js';
 import { newWorklog } from '../fold/newWorklog.js';
@@ -48,7 +49,7 @@ export function lateContext(memory: Reporting, { session, before }: StartedConve
   if (id === null) return { level: 'root', text: '', notice: null };
   const log = memory.look(id)?.log.state;
   const isLost = log !== undefined && memory.runsOf(log).isLost;
-  const proof = isLost ? proofOf(log, memory.surroundings.process) : null;
+  const proof = isLost ? proofOf(log, null, memory.surroundings.process) : null;
   return { level: 'root', text: unshownContext(id, proof), notice: isLost ? noticeOfUnread(id) : null };
 }
 

@@ -3,6 +3,8 @@
  * or a terminal's server that an agent has started hands them to everything that a person later starts there. So the run must live, and
  * be above the process.
  */
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { WatchkeeperError } from '../../src/errors.js';
 import { isProcessAlive, isSameProcess, type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
 import { RUN_MARK, systemProcessTable } from '../../src/host/processes.js';
@@ -55,8 +57,11 @@ export function ownSurroundings(surroundings: Surroundings): OwnSurroundings {
 
 /** @returns null if they cannot be read; `gone` if the session's record was removed, long after its end */
 function runsIn(memory: string, session: string): readonly Run[] | 'gone' | null {
+  const places = new Places(memory);
+  // A sandbox covers the bridge's folder with an empty one.
+  if (!existsSync(dirname(places.sessionFolder(session)))) return null;
   try {
-    const folder = new Places(memory).findSession(session);
+    const folder = places.findSession(session);
     return folder === null ? 'gone' : (Log.read(worklogIn(folder), worklogKind)?.state.runs ?? null);
   } catch (error) {
     if (!(error instanceof WatchkeeperError)) throw error;

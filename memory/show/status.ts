@@ -82,12 +82,19 @@ export function detailLines(look: Look): string[] {
   ];
 }
 
-/** @returns what its agent left half done, if it was interrupted, or stopped by a person */
+/** @returns what its agent left half done, if it was interrupted, stopped by a person, or left by its model */
 function leftLines({ fold, condition }: Look, working: readonly string[]): string[] {
+  if (fold?.lastTurnEnd === 'error' && !fold.isTurnOpen) return [failureLine(fold)];
   if (fold?.isStopped) return ['a person stopped its last turn before the agent had answered'];
   if (!isInterrupted(condition) && !fold?.leftTurns.length) return [];
   const files = condition.doubtful.map(({ path }) => path).filter((path) => !working.includes(path));
   return files.length === 0 ? [] : ['files that may be half written:', ...filesNamed(files)];
+}
+
+function failureLine({ lastError }: Observed): string {
+  return oneLine(
+    `its last turn ended with an error, before the agent had answered${lastError === null ? '' : `: ${lastError}`}`,
+  );
 }
 
 function filesNamed(paths: readonly string[]): string[] {

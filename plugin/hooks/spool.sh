@@ -30,7 +30,8 @@ if [ -n "${BASH_VERSION-}" ]; then
 else
   trap 'over=1' ALRM
   {
-    trap 'kill $!; exit' TERM
+    # A signal that can be caught is lost in a child that is not a program yet.
+    trap 'kill -s KILL $!; exit' TERM
     sleep 2 &
     wait $! && kill -s ALRM $$
   } </dev/null >/dev/null 2>&1 &

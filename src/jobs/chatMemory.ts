@@ -4,6 +4,7 @@
 import { FencedError } from '../errors.js';
 import { botOfSession } from '../ids.js';
 import { applyCommit, type Check, type Write } from '../redis/commit.js';
+import { Script } from '../redis/script.js';
 import { isAhead, MINUTE } from '../time.js';
 import type { AgentSession } from './model.js';
 import { markedNumber } from './names.js';
@@ -14,6 +15,18 @@ import { type StoreContext, StorePart } from './storePart.js';
 const SEND_BAN_REMEMBERED_MS = 10 * MINUTE;
 /** In place of the first bot, if only that there was one is known. */
 const UNKNOWN_BOT = '0';
+
+/**
+ * The ban that lasts longest holds: an answer to one message may ask for less time than one to another. A known one whose end is further
+ * away than its length was stored by a clock that was ahead.
+ */
+const BAN_SCRIPT = new Script(`
+  local upto, length = string.match(redis.call('GET', KEYS[1]) or '', '^(%S+) (%S+)$')
+  local known = tonumber(upto or '0')
+  local isSound = known <= tonumber(ARGV[4]) + tonumber(length or '0')
+  if isSound and known > tonumber(ARGV[1]) then return 0 end
+  redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. ARGV[2], 'PX', ARGV[3])
+  return 1`);
 
 export class ChatMemory extends StorePart {
   /** Starts a new conversation in a place: later messages do not continue the current one. */
@@ -70,8 +83,7 @@ export class ChatMemory extends StorePart {
   /** Telegram wants no edits in a chat for so long: that binds every process. */
   async banEdits(chatId: string, lengthMs: number): Promise<void> {
     if (lengthMs <= 0) return;
-    const until = this.clock.now() + lengthMs;
-    await this.redis.set(this.keys.editBan(chatId), `${until} ${lengthMs}`, 'PX', Math.ceil(lengthMs));
+    await this.#ban(this.keys.editBan(chatId), lengthMs, lengthMs);
   }
 
   /** @returns how much longer Telegram wants no edits in a chat, in milliseconds; 0 if it takes them */
@@ -82,9 +94,7 @@ export class ChatMemory extends StorePart {
   /** Telegram wants no messages in a chat for so long. Afterwards the first sender takes the turn again. */
   async banSends(chatId: string, lengthMs: number): Promise<void> {
     const { redis, keys } = this;
-    const until = this.clock.now() + lengthMs;
-    const keptMs = Math.ceil(lengthMs) + SEND_BAN_REMEMBERED_MS;
-    await redis.set(keys.sendBan(chatId), `${until} ${lengthMs}`, 'PX', keptMs);
+    await this.#ban(keys.sendBan(chatId), lengthMs, lengthMs + SEND_BAN_REMEMBERED_MS);
     await redis.del(keys.firstSend(chatId));
   }
 
@@ -103,6 +113,11 @@ export class ChatMemory extends StorePart {
   /** The chat takes messages again. */
   async endSendBan(chatId: string): Promise<void> {
     await this.redis.del(this.keys.sendBan(chatId), this.keys.firstSend(chatId));
+  }
+
+  async #ban(key: string, lengthMs: number, keptMs: number): Promise<void> {
+    const now = this.clock.now();
+    await BAN_SCRIPT.run(this.redis, [key], [now + lengthMs, lengthMs, Math.ceil(keptMs), now].map(String));
   }
 
   async #banMs(key: string): Promise<number | null> {

@@ -317,6 +317,7 @@ function tests(): void {
       expect(work.errors.map(({ tool, outcome }) => [tool, outcome])).toEqual([
         ['Bash', 'failed'],
         ['Read', 'failed'],
+        ['WebFetch', 'rejected'],
       ]);
       expect(work.agents.map(({ depth }) => depth)).toEqual([1, 2]);
       expect(tokensOf(work)).toEqual(server['tokens by agent']);

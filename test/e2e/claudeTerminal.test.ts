@@ -159,6 +159,8 @@ function tests(claude: string): void {
       expect(work.errors.map(({ tool, outcome }) => [tool, outcome])).toEqual([
         ['Bash', 'failed'],
         ['Read', 'failed'],
+        ['WebFetch', 'rejected'],
+        ['Bash', 'rejected'],
       ]);
       expect(work.agents).toMatchObject([
         { depth: 1, open: false },

@@ -148,6 +148,13 @@ export class Morning {
     await this.session(label, [asks(label), test, result('Exit code 1\n3 failed', true), says('Three tests fail.')]);
   }
 
+  /** Its model refuses in the middle of the work, as without credit. */
+  async refused(label: string, why: string): Promise<void> {
+    const write = call('Write', { file_path: this.path('refused.ts'), content: 'x' });
+    const error = { ...says(why), isApiErrorMessage: true, error: 'billing_error' };
+    await this.session(label, [asks(label), write, result(), error]);
+  }
+
   async finished(label: string): Promise<void> {
     const input = { file_path: this.path('done.ts'), content: 'x' };
     await this.session(label, [asks(label), call('Write', input), result(), says('It is done.')]);
@@ -362,6 +369,15 @@ export const STORIES: Readonly<{ [name: string]: Story }> = {
     },
     first: 'Make the tests green',
     person: null,
+  },
+  'a model that refused in the middle of the work, then ten chats': {
+    day: async (m) => {
+      await m.refused('Write the parser', 'Credit balance is too low');
+      await m.chats(10);
+    },
+    first: 'Write the parser',
+    person: null,
+    also: ['Its last turn ended: with an error, "Credit balance is too low".'],
   },
   'declared work, then ten chats': {
     day: async (m) => {

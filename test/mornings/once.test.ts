@@ -10,6 +10,7 @@ const MOST_REPEATED = 160;
 const EMPTY = /^.*(?:"session begins|"an agent begins|"the agent ended|resumed after a while|it rested for).*$/gm;
 const TITLES = ['Find out why the login fails', 'Write tests for the session cookie', 'Tell the person what it was'];
 
+const asked = (text: string) => [{ type: 'user', message: { role: 'user', content: text } }];
 const nothingNew = (text: string) => [...repeatedIn(text), ...(text.match(EMPTY) ?? [])].join('').length;
 const times = (text: string, words: string) => text.split(words).length - 1;
 
@@ -51,3 +52,23 @@ test('a window that is resumed after a crash is told what was open and its next 
   // The window beside it hears of it in a sentence.
   expect(nothingNew((await morning.next()).text)).toBeLessThanOrEqual(MOST_REPEATED);
 });
+
+test.each(['orderly', 'window'] as const)(
+  'a conversation that was resumed after a crash, and left without a word, was interrupted by the crash: %s',
+  async (end) => {
+    const morning = new Morning();
+    await morning.halfWritten('Write the parser', 'kill');
+    await morning.session('Write the parser', [], end, 'resume');
+    const { text, notice } = await morning.next();
+    expect(text).toMatch(
+      /^Its agent was cut off: process \d+ was gone in the middle of a turn and had not reported its end, and process \d+ ended at \S+ without going on with it\.$/m,
+    );
+    expect(text).toContain('Write-the-parser.ts');
+    expect(text).not.toContain('An agent of it crashed');
+    expect(notice).toContain('Write the parser');
+    // One that was asked something else, and was cut off in that, has a turn of its own.
+    await morning.running('Run the tests', 'kill');
+    await morning.session('Run the tests', [...asked('Go on')], end, 'resume');
+    expect((await morning.next()).text).toMatch(/process \d+ ended at \S+, in the middle of a turn\.$/m);
+  },
+);

@@ -100,7 +100,11 @@ function speakerOf(record: JournalRecord): Speaker {
 function assistantDrafts(record: JournalRecord, say: Say, trimmer: Trimmer): Draft[] {
   const message = fieldsAt(record, 'message');
   if (record.isApiErrorMessage === true) {
-    return [say({ event: 'assistant_message', stop_reason: 'error' }), say({ event: 'turn_end', reason: 'error' })];
+    const why = spokenText(contentText(message.content));
+    return [
+      say({ event: 'assistant_message', stop_reason: 'error', ...why }),
+      say({ event: 'turn_end', reason: 'error' }),
+    ];
   }
   if (isFiller(message)) return [say({ event: 'heartbeat', source: 'record' })];
   const stop = textAt(message, 'stop_reason');

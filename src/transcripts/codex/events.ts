@@ -17,7 +17,11 @@ export function eventDrafts(payload: Fields, say: Say): Draft[] {
     case 'task_complete':
     case 'turn_complete': {
       const failed = payload.error !== undefined && payload.error !== null;
-      return [say({ event: 'turn_end', reason: failed ? 'error' : 'end_turn' }, { turn: 'ends' })];
+      const why = failed ? textAt(fieldsAt(payload, 'error'), 'message') : null;
+      return [
+        ...(why === null ? [] : [say({ event: 'assistant_message', stop_reason: 'error', text: why })]),
+        say({ event: 'turn_end', reason: failed ? 'error' : 'end_turn' }, { turn: 'ends' }),
+      ];
     }
     case 'turn_aborted':
       return [say({ event: 'turn_end', reason: 'interrupted' })];

@@ -368,7 +368,9 @@ test('a transcript that takes longer than a start may wait is left out, and the 
   const { hookSpecificOutput, systemMessage } = JSON.parse(out);
   const { additionalContext } = hookSpecificOutput;
   expect(additionalContext).toContain(`takes too long to be read here. It is shown by: watchkeeper track resume ${id}`);
-  expect(additionalContext).toMatch(/Its agent may have left something half done: process \d+ ran before this host was started again/);
+  expect(additionalContext).toMatch(
+    /Its agent may have left something half done: process \d+ ran before this host was started again/,
+  );
   expect(systemMessage).toContain(`an agent here is gone and did not report its end.`);
 });
 

@@ -247,6 +247,24 @@ test('calls without a result, with the file that they were to change, and waits 
   expect([[...ended.waits], ended.isTurnOpen, ended.lastTurnEnd]).toEqual([[], false, 'interrupted']);
 });
 
+test('a person has answered what has its result, and what an agent goes on after; nothing else ends a wait', () => {
+  const prompt = { event: 'user_prompt', origin: 'human', text: 'ask me' };
+  const question = [call('1', 'AskUserQuestion', {}), { event: 'wait_start', kind: 'user', tool_use_id: '1' }];
+  const kinds = (...lines: readonly Record<string, unknown>[]) => [...observe(prompt, ...lines).waits.keys()];
+  expect(kinds(...question)).toEqual(['user']);
+  expect(kinds(...question, call('2', 'Bash', {}), result('2', 'ok'))).toEqual(['user']);
+  expect(kinds(...question, result('1', 'ok'))).toEqual([]);
+  expect(kinds(...question, result('1', 'ok'), call('2', 'Bash', {}))).toEqual([]);
+  const second = [call('2', 'AskUserQuestion', {}), { event: 'wait_start', kind: 'user', tool_use_id: '2' }];
+  expect(kinds(...question, ...second, result('1', 'ok'))).toEqual(['user']);
+  const unnamed = { event: 'wait_start', kind: 'permission' };
+  expect(kinds(unnamed, { ...call('3', 'Bash', {}), agent_id: 'x' })).toEqual(['permission']);
+  expect(kinds(unnamed, call('3', 'Bash', {}))).toEqual([]);
+  const refused = { event: 'wait_start', kind: 'rate_limit' };
+  expect(kinds(refused, call('3', 'Bash', {}))).toEqual(['rate_limit']);
+  expect(kinds(refused, { event: 'wait_end', kind: 'rate_limit' })).toEqual([]);
+});
+
 test('what a person asked counts before what a program asked', () => {
   const asked = (origin: string, text: string) => ({ event: 'user_prompt', origin, text });
   const program = observe(asked('machine', 'first'), asked('machine', 'last'));

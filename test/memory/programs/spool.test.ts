@@ -2,7 +2,7 @@
 /** Ends that the launcher has noted, as its shell writes them, and what the next reader makes of them. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from '@jest/globals';
@@ -100,6 +100,28 @@ describe('an end that the launcher has noted', () => {
       input: `${payload('c-1')}\n`,
       env: { PATH: `${programs}:${process.env.PATH}`, home: scene.home, [RUN_MARK]: mark },
     });
+    expect(entriesIn(scene)).toHaveLength(1);
+    await eventually(() => markedPids(mark).length === 0, { what: 'the end of its programs' });
+  });
+
+  test('leaves none behind that a signal does not end, as one that has not begun', async () => {
+    const scene = memoryScene();
+    const mark = `deaf-${process.pid}-${Date.now()}`;
+    const programs = testFolder();
+    const started = join(programs, 'started');
+    const deaf = `#!/bin/sh\ntrap '' TERM\n: > '${started}'\nexec /bin/sleep 600\n`;
+    writeFileSync(join(programs, 'sleep'), deaf, { mode: 0o755 });
+    mkdirSync(scene.home, { recursive: true, mode: 0o700 });
+    const shell = spawn('sh', ['-c', '. "$0"', SPOOL], {
+      env: { PATH: `${programs}:${process.env.PATH}`, home: scene.home, [RUN_MARK]: mark },
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    afterThisTest(() => {
+      for (const pid of markedPids(mark)) process.kill(pid, 'SIGKILL');
+    });
+    await eventually(() => existsSync(started), { what: 'the program that waits' });
+    shell.stdin.write(`${payload('c-1')}\n`);
+    await once(shell, 'close');
     expect(entriesIn(scene)).toHaveLength(1);
     await eventually(() => markedPids(mark).length === 0, { what: 'the end of its programs' });
   });

@@ -54,7 +54,7 @@ test('a run that has ended, died or lives elsewhere on this host has left only i
 test('a run whose record was removed is over', () => {
   const { memory, session, isIn } = bridge(PARENT);
   session.close();
-  rmSync(join(memory, 'sessions'), { recursive: true });
+  rmSync(join(memory, 'sessions', 's-1'), { recursive: true });
   expect(isIn()).toBe(false);
 });
 
@@ -66,4 +66,7 @@ test('what cannot be seen counts as a living run', () => {
   writeFileSync(join(memory, 'sessions', 's-1', 'worklog.jsonl'), '');
   expect(isIn()).toBe(true);
   expect(isIn({ WATCHKEEPER_RUN: null })).toBe(false);
+  // As in a sandbox.
+  rmSync(join(memory, 'sessions'), { recursive: true });
+  expect(isIn()).toBe(true);
 });

@@ -42,7 +42,7 @@ describe('a recorded rollout of Codex', () => {
   test.each([
     ['poll', ['post_tool_use call_5_0 write_stdin failed', 'assistant_message', 'turn_end end_turn']],
     ['interrupted', ['post_tool_use call_7_0 exec_command cancelled', 'turn_end interrupted']],
-    ['overflow', ['user_prompt machine', 'turn_end error']],
+    ['overflow', ['user_prompt machine', 'assistant_message', 'turn_end error']],
   ])('%s ends as it ended', async (name, last) => {
     expect((await recorded(name)).slice(-last.length)).toEqual(last);
   });

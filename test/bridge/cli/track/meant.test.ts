@@ -219,3 +219,16 @@ test('only a whole id is removed for good, and it never names the next session o
   expect(await scene.say('work', ['purge', first, '--yes'])).toMatchObject({ code: 2 });
   expect((await scene.say('work', ['show', second])).code).toBe(0);
 });
+
+test('an agent whose model refused in the middle of the work has the words of the error in its status', async () => {
+  const scene = new SessionScene();
+  const refused = says(now() - 50, 'Credit balance is too low', 'stop_sequence', { isApiErrorMessage: true });
+  const begun = [asks(now() - 60, 'Paint the door'), calls(now() - 55, 't1', 'Bash')];
+  scene.begins(HERE, [...begun, refused], undefined, 'refused');
+  const { out } = await ask(scene, 'status');
+  expect(out).toContain(
+    'its last turn ended with an error, before the agent had answered: Credit balance is too low\n',
+  );
+  scene.begins(HERE, [...begun, refused, ...working()], undefined, 'asked again');
+  expect((await ask(scene, 'status', '--session', scene.id)).out).not.toContain('error');
+});
