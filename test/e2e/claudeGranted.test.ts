@@ -32,8 +32,13 @@ describeWithClaude('a permission that a person has given', (claude) => {
       const events = () => [...worklogsIn(place).values()].flat().map(({ event }) => event);
       await eventually(() => events().includes('wait_start'), { what: 'the report of its hook' });
       expect(status()).toMatchObject({ attention: 'waiting' });
-      terminal.press('\r');
-      await eventually(() => existsSync(join(place.work, 'begun')), { what: 'the call' });
+      // A dialog may be drawn before it takes keys. At a prompt, an empty line asks nothing.
+      const isBegun = () => {
+        const begun = existsSync(join(place.work, 'begun'));
+        if (!begun) terminal.press('\r');
+        return begun;
+      };
+      await eventually(isBegun, { what: 'the call' });
       const after = await eventually(() => [status()].find(({ attention }) => attention !== 'waiting'), {
         what: 'its state after the answer',
       });
