@@ -84,8 +84,12 @@ async function openOne(program: string, { kind, prompt, words, isHooked }: Scene
     ...{ what: `the end of the dialog of ${kind}`, withinMs: WITHIN_MS },
     instead: () => terminal.screen.slice(-2_000),
   });
-  const after = await asked<{ attention: string }>(place, `track status --session ${id}`);
-  if (after.attention === 'waiting') accused.push('still told as waiting');
+  const endedAt = systemClock.now();
+  let after = 'waiting';
+  // The program writes the end into its transcript up to half a second later.
+  while (after === 'waiting' && systemClock.now() - endedAt < TOLD_WITHIN_MS)
+    after = (await asked<{ attention: string }>(place, `track status --session ${id}`)).attention;
+  if (after === 'waiting') accused.push('still told as waiting');
   return { kind, waitingFor: dialog.waiting_for, toldAfterMs, accused };
 }
 
