@@ -1,4 +1,4 @@
-/** What a list says of a session, from its `state.json` or from its logs. */
+/** Reads the entry of a list on a session, from its `state.json` or from its logs. */
 import { UnreachableError } from '../../src/errors.js';
 import { mayBeAtWork, type Recorded } from '../condition/condition.js';
 import type { PublishedWait } from '../condition/publishedWait.js';
@@ -15,8 +15,8 @@ import type { Judge } from './look.js';
 import { publishedWait } from './publishedWait.js';
 import { settledState } from './written.js';
 
-/** A session before it is a row. */
-export interface Entry {
+/** The part of a row that the record of its session has. */
+export interface Listed {
   readonly purpose: string;
   /** The last prompt, unless it is the purpose. */
   readonly last_asked: string | null;
@@ -25,6 +25,10 @@ export interface Entry {
   /** The top of its workspace. Null if it is unknown which one it was. */
   readonly directory: string | null;
   readonly created_at: number | null;
+}
+
+/** A session before it is a row. */
+export interface Entry extends Listed {
   readonly recorded: Recorded;
   readonly judged: Judged | null;
   readonly wait: PublishedWait | null;

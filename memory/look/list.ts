@@ -9,21 +9,13 @@ import { hasLostLines } from '../sessions/lostLines.js';
 import type { Memory } from '../sessions/memory.js';
 import type { Viewer } from '../sessions/views.js';
 import type { LeftSession } from '../workspaces/log.js';
-import { type Entry, type EntryOptions, foldedEntry, tried, writtenEntry } from './entry.js';
+import { type Entry, type EntryOptions, foldedEntry, type Listed, tried, writtenEntry } from './entry.js';
 import { fallenWeights } from './stillInDoubt.js';
 import { markFor, markOf, noteLeft, weighedBy } from './unfinished.js';
 
 /** A session in a list. */
-export interface ListedSession {
+export interface ListedSession extends Listed {
   readonly session_id: string;
-  readonly purpose: string;
-  /** The last prompt, unless it is the purpose. */
-  readonly last_asked: string | null;
-  readonly name: string | null;
-  readonly workspace: string | null;
-  /** The top of its workspace. Null if it is unknown which one it was. */
-  readonly directory: string | null;
-  readonly created_at: number | null;
   readonly last_activity: number | null;
   readonly condition: Condition;
 }

@@ -86,7 +86,7 @@ export async function lookAt(
   const condition = isSettled ? conditionOf({ ...recorded, looseEnds }, viewpoint) : first;
   const isCompacted = fold?.isCompacted ?? false;
   let left: LeftProcess[] | null = null;
-  // What costs a look at other processes, or at files, waits until it is asked for.
+  // A look at other processes, or at files, waits until it is asked for.
   const whole = {
     ...condition,
     session_state: sessionStateOf(condition.freshness, { isUsed: isUsed(log, fold), isCompacted }),

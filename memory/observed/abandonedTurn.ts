@@ -60,7 +60,7 @@ export function namedIn(command: string | null, turns: readonly AbandonedTurn[])
 /** A turn that seems to have been cut off, because a prompt came before its end. */
 export interface CutTurn {
   readonly turn: AbandonedTurn;
-  /** Of the prompt, UTC epoch milliseconds. */
+  /** The prompt's instant, UTC epoch milliseconds. */
   readonly at: number;
 }
 

@@ -1,4 +1,4 @@
-/** The work that an agent has in hand: its open turn, and that of its sub-agents, which may go on after it has answered. */
+/** The work that an agent has in hand: its open turn, and that of its sub-agents, which may continue after it has answered. */
 import type { Agent } from './agents.js';
 import type { OpenCall } from './calls.js';
 

@@ -14,7 +14,7 @@ interface Call extends OpenCall {
 export interface EndedCall {
   readonly tool: string;
   readonly words: string;
-  /** What a shell was to do. Null for another call, or an unknown one. */
+  /** The command of a shell. Null for another call, or an unknown one. */
   readonly command: string | null;
   readonly outcome: string;
   readonly output: string;

@@ -1,8 +1,8 @@
-/** What the agents of a session wait for. */
+/** The open waits of a session's agents. */
 import { type JournalRecord, textOf } from '../../src/journal/record.js';
 import { MAIN } from './agents.js';
 
-/** Their ends are seldom recorded: that an agent goes on shows that a person has answered. (Judgement rules, 9.) */
+/** Their ends are seldom recorded: an agent that continues shows that a person has answered. (Judgement rules, 9.) */
 const OF_PERSONS: ReadonlySet<string | null> = new Set(['user', 'permission']);
 const DEEDS: ReadonlySet<string> = new Set(['assistant_message', 'pre_tool_use', 'post_tool_use']);
 
@@ -38,7 +38,7 @@ export class OpenWaits {
     this.#end(() => true);
   }
 
-  /** A wait that is announced again goes on. */
+  /** A wait that is announced again continues. */
   #begin(wait: Wait): void {
     const { kind, agent, call } = wait;
     if (this.#waits.some((open) => open.kind === kind && open.agent === agent && open.call === call)) return;

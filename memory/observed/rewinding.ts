@@ -39,7 +39,6 @@ interface Rewindable {
   readonly refusals: Refusal[];
   readonly files: Map<string, ObservedFile>;
   readonly touched: Set<string>;
-  isStopped: boolean;
   readonly rewinds: Rewind[];
   readonly asked: Prompt[];
   prompts: number;
@@ -72,7 +71,6 @@ export function rewind(points: Point[], observed: Rewindable, { prompts, at }: {
   cutAfter(observed.errors, point.error);
   cutAfter(observed.refusals, point.refusal);
   observed.touched.clear();
-  observed.isStopped = false;
   // Whether the code was taken back, too, is not recorded.
   for (const [path, file] of observed.files)
     if (file.since > point.prompts && file.change !== 'read') observed.files.set(path, { ...file, rewound: true });

@@ -229,7 +229,7 @@ function syncViolations({ asked, transcript, synced, removed }: History): string
     const answer = endsOf(transcript, each).find(({ kind }) => kind === 'answer');
     const session = /^answer of (\S+)/.exec(answer?.text ?? '')?.[1];
     if (answer === undefined || session === undefined) return [];
-    // What a removed journal held is on no disk, and its answer is sent all the same.
+    // The content of a removed journal is on no disk, and its answer is sent all the same.
     if (removed.includes(session)) return [];
     const isDurable = synced.some(({ at, path }) => path.includes(`/sessions/${session}/`) && at <= answer.at);
     return isDurable ? [] : [`${session}: its answer was sent before its journal was on the disk`];

@@ -1,4 +1,4 @@
-/** A person permits a call of Claude Code that then runs for long: the session is at work, and waits for nobody. */
+/** A person permits a call of Claude Code that then runs for long: the session is at work, and waits for no person. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';

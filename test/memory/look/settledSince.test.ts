@@ -1,5 +1,5 @@
 // covers: memory/look/stillInDoubt.ts
-/** A half-written file is in doubt until somebody has finished it; then its session weighs less, and says who has. */
+/** A half-written file is in doubt until another agent has finished it; then its session weighs less, and says who has. */
 import { expect, test } from '@jest/globals';
 import { crashOf } from '../../../memory/brief/crashReport.js';
 import { contextFor } from '../../../memory/brief/resumeContext.js';

@@ -1,4 +1,4 @@
-/** What is noted of a session saves the next look at it, and nothing else: it holds only while what it was made from stays. */
+/** A note on a session saves the next look at it, and nothing else: it holds only while what it was made from stays. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, jest, test } from '@jest/globals';

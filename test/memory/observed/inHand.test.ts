@@ -1,18 +1,9 @@
-/** The work of sub-agents that goes on after the agent has answered: it is lost with its program as an open turn is. */
+/** The work of sub-agents that continues after the agent has answered: it is lost with its program as an open turn is. */
 import { expect, test } from '@jest/globals';
 import { newWorklog } from '../../../memory/fold/newWorklog.js';
 import { filesInHand, isAtWork } from '../../../memory/observed/inHand.js';
 import { looseEndsOf } from '../../../memory/observed/looseEnds.js';
-import { Observed } from '../../../memory/observed/observed.js';
-
-const START = Date.UTC(2026, 10, 1);
-
-function observe(...lines: Record<string, unknown>[]): Observed {
-  const observed = new Observed();
-  for (const [index, line] of lines.entries())
-    observed.take({ v: 1, timestamp: new Date(START + index * 1_000).toISOString(), session_id: 'c1', ...line });
-  return observed;
-}
+import { observe } from './observe.js';
 
 const by = (agent_id: string) => (line: Record<string, unknown>) => ({
   ...line,

@@ -1,16 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { changeWords } from '../../../memory/observed/files.js';
-import { Observed } from '../../../memory/observed/observed.js';
-
-const START = Date.UTC(2026, 10, 1);
-
-/** Lines of a journal, a second apart. */
-function observe(...lines: Record<string, unknown>[]): Observed {
-  const observed = new Observed();
-  for (const [index, line] of lines.entries())
-    observed.take({ v: 1, timestamp: new Date(START + index * 1_000).toISOString(), session_id: 'c1', ...line });
-  return observed;
-}
+import type { Observed } from '../../../memory/observed/observed.js';
+import { observe, START } from './observe.js';
 
 const plan = (mode: string, ...items: [string | null, string, string][]) => ({
   event: 'plan',

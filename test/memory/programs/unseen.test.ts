@@ -94,7 +94,7 @@ test('one in which only a command of its program was typed was asked nothing', (
   expect(ended(scene, 'c-1')).toBe('superseded');
 });
 
-/** What a window leaves of a prompt, apart from its transcript. */
+/** The traces that a window leaves of a prompt, apart from its transcript. */
 const SIGNS: Readonly<Record<string, (memory: Memory, session: OpenSession) => void>> = {
   'had a transcript when it ended': () => {},
   'has a prompt in the history of its program': (memory) =>

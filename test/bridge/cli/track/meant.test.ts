@@ -2,6 +2,7 @@
 /** Commands of a person in a second shell: no agent and no variable of it leads to a session. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { afterAll, expect, test } from '@jest/globals';
+import { command as sessions } from '../../../../bridge/cli/sessions.js';
 import { command as track } from '../../../../bridge/cli/track/track.js';
 import { command as work } from '../../../../bridge/cli/work/work.js';
 import { endRun } from '../../../../memory/programs/runEnd.js';
@@ -148,6 +149,13 @@ test('work that was interrupted is named by what was asked last, too: the first 
   const listed = async (...words: readonly string[]) =>
     (await runCommand(work, ['list', ...words], { surroundings: scene.surroundings })).out;
   expect(await listed()).toContain('Is it dry?; last asked: Fix the lock\n');
+  let out = '';
+  const heard = (text: string) => {
+    out += text;
+  };
+  // It asks the bridge, too, for which it has no settings here.
+  await expect(runCommand(sessions, [], { surroundings: scene.surroundings, heard })).rejects.toThrow();
+  expect(out).toContain('Is it dry?; last asked: Fix the lock\n');
   expect(JSON.parse(await listed('--json'))).toMatchObject([{ purpose: 'Is it dry?', last_asked: 'Fix the lock' }]);
   expect((await ask(scene, 'status', '--json')).out).toContain('"last_asked":"Fix the lock"');
 });
