@@ -18,6 +18,7 @@ const PROOFS = {
   secrets: ['test/secrets/main.js', 'how many secrets leak into each output, and how many look-alikes are lost'],
   reach: ['test/reach/main.js', 'what an evil agent of each kind of isolation reaches'],
   published: ['test/published/main.js', 'what is said of real Claude Codes, beside what they publish of themselves'],
+  week: ['test/week/main.js', 'what a week with real agents leaves, beside what is said of it'],
   'memory-races': ['test/memory/races/main.js', 'that no acknowledged line of a log is lost among many writers'],
   'git-programs': ['test/memory/git/main.js', 'that no program that a repository names to git is run'],
   'upgrade-test': ['test/upgrade/main.js', 'that no message is lost in a change of versions, there and back'],

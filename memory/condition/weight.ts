@@ -4,10 +4,12 @@ import type { LooseEnds } from '../observed/looseEnds.js';
 
 /**
  * The heaviest first. `files_in_doubt`: an agent that crashed or was cut off may have left them half written. `open_turn`: the agent owed
- * an answer, or a person stopped it at work. `failed`: its last call failed. `crashed`: it crashed, and owed nothing. `rests`: nothing is unfinished.
+ * an answer, or a person stopped it at work. `failed`: its last call failed. `taken_up`: an agent that began later has finished its files;
+ * whether that was all that was asked cannot be seen. `crashed`: it crashed, and owed nothing. `rests`: nothing is unfinished.
  */
 export const WEIGHTS = [
-  ...(['files_in_doubt', 'open_turn', 'open_steps', 'failed', 'declared', 'crashed', 'rests'] as const),
+  ...(['files_in_doubt', 'open_turn', 'open_steps', 'failed', 'declared'] as const),
+  ...(['taken_up', 'crashed', 'rests'] as const),
 ] as const;
 export type Weight = (typeof WEIGHTS)[number];
 
@@ -22,6 +24,13 @@ export function weightOf(interrupted: 'crashed' | 'cut_off' | null, progress: Pr
   if (ends.failed) return 'failed';
   if (ends.declared) return 'declared';
   return interrupted === 'crashed' ? 'crashed' : 'rests';
+}
+
+/** @returns the weight of a session whose files an agent that began later has finished */
+export function weightTakenUp(progress: Progress, ends: LooseEnds): Weight {
+  const over = { turn: false, stopped: false, failed: false, files: 0, abandoned_files: 0 };
+  const weight = weightOf(null, progress, { ...ends, ...over });
+  return weight === 'rests' ? 'taken_up' : weight;
 }
 
 /** @returns whether something is left to do in it */

@@ -5,6 +5,7 @@ import type { AgentCondition, Condition } from './condition.js';
 import { type Damage, isDamaged } from './damage.js';
 import type { PublishedWait } from './publishedWait.js';
 import type { Doing } from './stuck.js';
+import type { Weight } from './weight.js';
 
 const LIVES: Readonly<Record<Liveness, string>> = {
   alive: 'its agent is alive',
@@ -50,7 +51,7 @@ export const SEEMS_STUCK = 'seems stuck';
 /** Follows a notice of a session that is not stuck. */
 export const OVER = ' (over, or excused)';
 
-type Row = Pick<Condition, 'agent' | 'stuck' | 'end' | 'lifecycle' | 'damage'>;
+type Row = Pick<Condition, 'agent' | 'stuck' | 'end' | 'lifecycle' | 'weight' | 'damage'>;
 
 const STATES: Readonly<Record<AgentCondition, string>> = {
   crashed: 'crashed',
@@ -66,15 +67,28 @@ const STATES: Readonly<Record<AgentCondition, string>> = {
 };
 
 /** @returns its state in a word or a few */
-export function stateWords({ agent, stuck, end, lifecycle }: Omit<Row, 'damage'>): string {
+export function stateWords({ agent, stuck, end, lifecycle, weight }: Omit<Row, 'damage'>): string {
   if (lifecycle === 'ended') return `ended${end === null ? '' : `, ${end}`}`;
   if (stuck !== null) return 'stuck';
-  return lifecycle === 'planned' ? 'planned' : STATES[agent];
+  if (lifecycle === 'planned') return 'planned';
+  // No agent owes an answer there, so a person has stopped it.
+  return STATES[agent] === 'resting' && weight === 'open_turn' ? 'stopped' : STATES[agent];
 }
 
-/** @returns the cell of a table: its state, and whether its record is whole */
+/** Why a session is unfinished, where neither its state nor its steps show it. */
+const WHY: Readonly<Partial<Record<Weight, string>>> = {
+  failed: 'last call failed',
+  taken_up: 'its files finished since',
+};
+
+/** @returns the cell of a table: its state, what is unfinished, and whether its record is whole */
 export function stateCell(row: Row): string {
-  const rest = [...(isDamaged(row.damage) ? ['damaged'] : []), ...(row.damage.newer > 0 ? ['newer version'] : [])];
+  const why = WHY[row.weight];
+  const rest = [
+    ...(why === undefined ? [] : [why]),
+    ...(isDamaged(row.damage) ? ['damaged'] : []),
+    ...(row.damage.newer > 0 ? ['newer version'] : []),
+  ];
   return [stateWords(row), ...rest].join(', ');
 }
 

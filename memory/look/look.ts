@@ -3,6 +3,7 @@ import { type Condition, conditionOf, lastActive } from '../condition/condition.
 import { type DoubtfulFile, filesInDoubt } from '../condition/filesInDoubt.js';
 import { recordedOf } from '../condition/recorded.js';
 import type { Judged } from '../condition/stuck.js';
+import { weightTakenUp } from '../condition/weight.js';
 import { type SessionState, sessionStateOf } from '../fold/freshness.js';
 import { lostRun } from '../fold/runs.js';
 import type { Worklog } from '../fold/worklog.js';
@@ -83,12 +84,14 @@ export async function lookAt(
   const doubtful = inDoubt?.filter(({ path }) => settled.every((file) => file.path !== path)) ?? null;
   const looseEnds = { ...recorded.looseEnds, files: 0, abandoned_files: 0 };
   const isSettled = settled.length > 0 && doubtful?.length === 0;
+  const isTakenUp = isSettled && settled.some(({ by }) => hasBegunSince(memory, by, state.last_activity));
   const condition = isSettled ? conditionOf({ ...recorded, looseEnds }, viewpoint) : first;
   const isCompacted = fold?.isCompacted ?? false;
   let left: LeftProcess[] | null = null;
   // A look at other processes, or at files, waits until it is asked for.
   const whole = {
     ...condition,
+    ...(isTakenUp && { weight: weightTakenUp(condition.progress, looseEnds) }),
     session_state: sessionStateOf(condition.freshness, { isUsed: isUsed(log, fold), isCompacted }),
     step: stepOf(stepsOf({ log, fold })),
     settled,
@@ -101,6 +104,12 @@ export async function lookAt(
     },
   };
   return { log, state, fold, isUnseen, last: lastActive(recorded), now, path, condition: whole };
+}
+
+/** Its agent was told of unfinished work when it began: an older window may have written the same files for another reason. */
+function hasBegunSince(memory: Viewer, by: string | null, last: number | null): boolean {
+  const runs = by === null ? [] : (memory.look(by)?.log.state.runs ?? []);
+  return runs.some(({ started_at }) => started_at > (last ?? 0));
 }
 
 function leftBy(memory: Viewer, log: Worklog, { agent }: Condition): LeftProcess[] {

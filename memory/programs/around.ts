@@ -1,4 +1,5 @@
 /** A new agent's directory: unfinished work, agents at work, and work that another agent has already heard about. */
+import { counted } from '../../src/counted.js';
 import { isoTime } from '../../src/time.js';
 import type { Section } from '../brief/budget.js';
 import type { Changing } from '../brief/changesSince.js';
@@ -20,6 +21,8 @@ export type Reporting = Viewer & Changing & Pick<Memory, 'bindings' | 'claims' |
 export interface Around {
   /** On these no agent works; the heaviest first. */
   readonly unfinished: readonly Weighed[];
+  /** How many were interrupted, and their files were finished since: nobody needs to be told of these first. */
+  readonly takenUp: number;
   readonly atWork: readonly Look[];
   /** The last active of those in which nothing is unfinished. Null if there is none. */
   readonly resting: Weighed | null;
@@ -34,7 +37,8 @@ export async function aroundHere(memory: Reporting, except: string | null, until
   const back = comingBack(memory, gone);
   const left = gone.filter(({ id }) => !back.some((session) => session.id === id));
   return {
-    unfinished: left.filter(isUnfinished),
+    unfinished: left.filter((one) => isUnfinished(one) && one.weight !== 'taken_up'),
+    takenUp: left.filter(({ weight }) => weight === 'taken_up').length,
     atWork: await atWorkOf(memory, [...atWork, ...back], until),
     resting: left.find((one) => !isUnfinished(one)) ?? null,
   };
@@ -92,8 +96,12 @@ export function besideLines(memory: Viewer, atWork: readonly Look[], taken: read
   return lines.length === 0 ? [] : [{ title: '', entries: entries('files', lines) }];
 }
 
-/** @returns for an agent, that nothing is unfinished. It holds no words of others, so it needs no fence */
-export function restingLine({ id, last_activity }: Weighed): string {
+/**
+ * @param takenUp as {@link Around.takenUp}
+ * @returns for an agent, that nothing is unfinished. It holds no words of others, so it needs no fence
+ */
+export function restingLine({ id, last_activity }: Weighed, takenUp: number): string {
+  const but = takenUp === 0 ? '' : `, but ${counted(takenUp, 'session')} whose files another agent has finished since`;
   const when = last_activity === null ? '' : ` since ${isoTime(last_activity).slice(0, '2026-01-01T10:00'.length)}Z`;
-  return `Nothing is unfinished in this directory. Session ${id} rests${when}; all: watchkeeper work list --here --all`;
+  return `Nothing is unfinished in this directory${but}. Session ${id} rests${when}; all: watchkeeper work list --here --all`;
 }

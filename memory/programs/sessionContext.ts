@@ -93,7 +93,7 @@ async function contextOf(
   const beside = besideLines(memory, around.atWork, picked.taken);
   if (look === null) {
     const pinned = notesFor(recordView(memory, joined?.log.state ?? newWorklog()), level, beside);
-    const text = pinned !== '' || around.resting === null ? pinned : restingLine(around.resting);
+    const text = pinned !== '' || around.resting === null ? pinned : restingLine(around.resting, around.takenUp);
     return { about: [], given: { level, text, notice: null } };
   }
   const id = look.log.session_id ?? '';
@@ -112,7 +112,7 @@ async function contextOf(
   return { about: reported, given: { level, text, notice: notices.length === 0 ? null : notices.join('\n') } };
 }
 
-const NOTHING: Around = { unfinished: [], atWork: [], resting: null };
+const NOTHING: Around = { unfinished: [], takenUp: 0, atWork: [], resting: null };
 const NONE_TAKEN = { look: null, taken: [] } as const;
 
 function isNothing({ log, fold, isUnseen, condition }: Look): boolean {

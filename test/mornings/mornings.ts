@@ -13,7 +13,7 @@ import { endRun } from '../../memory/programs/runEnd.js';
 import { startContext } from '../../memory/programs/sessionContext.js';
 import type { Memory } from '../../memory/sessions/memory.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
-import { HOUR, isoTime, MINUTE } from '../../src/time.js';
+import { HOUR, isoTime, MINUTE, SECOND } from '../../src/time.js';
 import { memoryScene } from '../memory/scene.js';
 
 /** `orderly`: the person left it after its answer, or whatever came last. `window`: the terminal was closed. `kill`: nothing says why. */
@@ -87,6 +87,14 @@ export class Morning {
     writeFileSync(file, 'the whole of it');
     const records = [asks(label), call('Write', { file_path: file, content: 'the whole of it' }), result()];
     await this.session(label, end === 'kill' ? records : [...records, says('It is whole.')], end);
+  }
+
+  /** An agent whose window was open before does so. */
+  async alsoFinishes(label: string, of: string): Promise<void> {
+    const file = this.path(`${of.replaceAll(' ', '-')}.ts`);
+    const write = call('Write', { file_path: file, content: 'the whole of it' });
+    await this.#write(label, [asks('Write it'), write, result(), says('It is whole.')]);
+    await this.#scene.clock.advance(MINUTE);
   }
 
   /** Another agent's command deletes it, as its program lists it. */
@@ -181,27 +189,35 @@ export class Morning {
     source: Launch['source'] = 'startup',
     declared: readonly WorklogLine[] = [],
   ) {
-    const { clock, home } = this.#scene;
     this.#count += 1;
-    const conversation =
-      source === 'resume' ? `c-${label}` : `c-${label}-${this.#count}`.replace(`-${this.#count}`, '');
+    const conversation = conversationOf(label);
     const agent = this.#agent(end);
-    const transcript = join(home, '..', `${conversation.replaceAll(' ', '-')}.jsonl`);
-    mkdirSync(join(home, '..'), { recursive: true });
+    const transcript = this.#transcriptOf(label);
     const launch: Launch = { provider: 'claude', conversation, source, transcript, agent, launchedIn: null };
     const given = await this.#started(launch);
     this.ids.set(label, given.id);
     if (declared.length > 0) this.#scene.open().sessions.addFacts(given.id, [...declared]);
+    await this.#write(label, records);
+    await this.#ended(given.id, agent, end);
+    await this.#scene.clock.advance(MINUTE);
+    return given;
+  }
+
+  async #write(label: string, records: readonly Record[]): Promise<void> {
+    const { clock, directory: cwd } = this.#scene;
+    const sessionId = conversationOf(label);
     let text = '';
     for (const record of records) {
-      const more = { sessionId: conversation, uuid: `u${this.#count}-${text.length}`, isSidechain: false };
-      text += `${JSON.stringify({ ...more, cwd: this.#scene.directory, timestamp: isoTime(clock.now()), ...record })}\n`;
-      await clock.advance(1_000);
+      const more = { sessionId, uuid: `u${this.#count}-${clock.now()}`, isSidechain: false };
+      text += `${JSON.stringify({ ...more, cwd, timestamp: isoTime(clock.now()), ...record })}\n`;
+      await clock.advance(SECOND);
     }
-    if (text !== '') writeFileSync(transcript, text, { flag: 'a' });
-    await this.#ended(given.id, agent, end);
-    await clock.advance(MINUTE);
-    return given;
+    if (text !== '') writeFileSync(this.#transcriptOf(label), text, { flag: 'a' });
+  }
+
+  #transcriptOf(label: string): string {
+    mkdirSync(join(this.#scene.home, '..'), { recursive: true });
+    return join(this.#scene.home, '..', `${conversationOf(label).replaceAll(' ', '-')}.jsonl`);
   }
 
   async #ended(id: string, agent: ProcessIdentity, end: End): Promise<void> {
@@ -263,6 +279,8 @@ export class Morning {
   }
 }
 
+const conversationOf = (label: string) => `c-${label}`;
+
 export interface Story {
   readonly day: (morning: Morning) => Promise<void>;
   /** Which session the next agent should be told of first, by its label. Null if nothing is unfinished. */
@@ -301,6 +319,26 @@ export const STORIES: Readonly<{ [name: string]: Story }> = {
     first: 'Migrate the database',
     person: 'crashed',
     also: ['Migrate-the-database.ts'],
+  },
+  'a killed agent whose work another one has finished': {
+    day: async (m) => {
+      await m.halfWritten('Fix the login', 'kill');
+      await m.finishes('Finish the login', 'Fix the login');
+      await m.chat('rain');
+    },
+    first: null,
+    person: null,
+    also: ['Nothing is unfinished in this directory, but 1 session whose files another agent has finished since.'],
+  },
+  'a killed agent whose work another one has finished, beside half a module': {
+    day: async (m) => {
+      await m.withTasks('Write the module');
+      await m.halfWritten('Fix the login', 'kill');
+      await m.finishes('Finish the login', 'Fix the login');
+      await m.chat('rain');
+    },
+    first: 'Write the module',
+    person: null,
   },
   'a window closed in the middle of a write, then one chat': {
     day: async (m) => {

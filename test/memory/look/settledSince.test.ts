@@ -50,11 +50,22 @@ test('one that the agent of another session has written since is told as that, a
   await morning.finishes('Finish it', WORK);
   const by = morning.ids.get('Finish it');
   const alone = await found(morning);
-  expect(alone).toMatchObject({ weights: ['open_turn'], doubtful: [], settled: [{ path: FILE, how: 'written', by }] });
+  expect(alone).toMatchObject({ weights: ['taken_up'], doubtful: [], settled: [{ path: FILE, how: 'written', by }] });
   expect(alone.text).toContain(`- "${FILE}": written since by the agent of session ${by}\n`);
   expect(alone.text).not.toContain('to be checked first');
-  await morning.running(LATER, 'kill');
+  await morning.withTasks(LATER);
   expect((await found(morning)).first).toBe(LATER);
+  await morning.chat('rain');
+  expect(await found(morning)).toMatchObject({ first: LATER, weights: ['taken_up'] });
+});
+
+test('one that an older window has written for its own task is no longer in doubt, and the turn stays open', async () => {
+  const morning = new Morning();
+  await morning.chat('the weather', 'alive');
+  await morning.halfWritten(WORK, 'kill');
+  await morning.alsoFinishes('the weather', WORK);
+  const by = morning.ids.get('the weather');
+  expect(await found(morning)).toMatchObject({ weights: ['open_turn'], settled: [{ path: FILE, how: 'written', by }] });
 });
 
 test('one that another agent was writing when it was killed, or had written before, is still in doubt', async () => {
@@ -74,7 +85,7 @@ test('one that an agent has deleted since, or that was committed since, is in do
   await deleted.halfWritten(WORK, 'kill');
   await deleted.deletes('Away with it', WORK);
   const by = deleted.ids.get('Away with it');
-  expect(await found(deleted)).toMatchObject({ weights: ['open_turn'], settled: [{ path: FILE, how: 'deleted', by }] });
+  expect(await found(deleted)).toMatchObject({ weights: ['taken_up'], settled: [{ path: FILE, how: 'deleted', by }] });
   const committed = new Morning();
   await committed.halfWritten(WORK, 'kill');
   expect((await found(committed)).weights).toEqual(['files_in_doubt']);
