@@ -115,7 +115,8 @@ async function endSome(program: string, count: number, first: number) {
   return { accused: Math.max(rows.filter(({ crashed }) => crashed).length, reports.length), seen: rows.length };
 }
 
-function keepBusy(): void {
+/** A busy loop, until the scope is over. */
+export function keepBusy(): void {
   const child: ChildProcess = spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' });
   afterThisTest(async () => {
     const gone = once(child, 'exit');

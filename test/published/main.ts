@@ -1,12 +1,13 @@
 /**
- * `npm run prove -- published [--dialogs N] [--kills N] [--ends N] [--loaded N] [--background N]`: real Claude Codes against a model of
- * this machine, and what Watchkeeper says of them beside what they publish.
+ * `npm run prove -- published [--dialogs N] [--kills N] [--ends N] [--loaded N] [--hooked N] [--background N]`: real Claude Codes against a
+ * model of this machine, and what Watchkeeper says of them beside what they publish.
  */
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { findInstallation } from '../../bridge/agents/claude/installation.js';
 import { proveBackground } from './background.js';
 import { proveDialogs } from './dialogs.js';
+import { proveHookedEnds } from './hookedEnds.js';
 import { proveEnds, proveKills } from './kills.js';
 import { print } from './place.js';
 
@@ -20,6 +21,8 @@ const { values } = parseArgs({
     ends: { type: 'string', default: '100' },
     /** Ends while thirty busy loops run. */
     loaded: { type: 'string', default: '100' },
+    /** Ends with the plugin, while thirty busy loops run. */
+    hooked: { type: 'string', default: '100' },
     background: { type: 'string', default: '100' },
     /** The path of `claude`. */
     program: { type: 'string' },
@@ -38,6 +41,7 @@ if (program === '') {
     [values.kills, (rounds: number) => proveKills(program, rounds)],
     [values.ends, (rounds: number) => proveEnds(program, rounds, 0)],
     [values.loaded, (rounds: number) => proveEnds(program, rounds, LOAD)],
+    [values.hooked, (rounds: number) => proveHookedEnds(program, rounds, LOAD)],
     [values.background, (rounds: number) => proveBackground(program, rounds)],
   ] as const;
   let holds = true;
