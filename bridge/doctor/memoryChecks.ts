@@ -188,7 +188,10 @@ function lostIn(places: Places): (path: string, lines: number) => boolean {
 }
 
 async function logsOf(places: Places, onTrouble: (error: UnreachableError) => void): Promise<string[]> {
-  const folders = [() => places.archivedFolders(), () => places.sessionFolders()].flatMap((list) => {
+  const folders = [
+    () => places.archivedFolders(),
+    () => places.sessionNames().map((name) => places.sessionFolder(name)),
+  ].flatMap((list) => {
     try {
       return list();
     } catch (error) {

@@ -153,9 +153,11 @@ export class Places {
   }
 
   /** @returns the folders of all sessions that are not archived, in no order */
-  sessionFolders(): string[] {
+  /** @returns the names of the folders of sessions that are not archived */
+  sessionNames(): string[] {
     this.requireOwnRoot();
-    return foldersIn(join(this.root, 'sessions'));
+    const folder = join(this.root, 'sessions');
+    return isOwn(folder) ? namesIn(folder) : [];
   }
 
   archivedFolders(): string[] {
@@ -211,14 +213,15 @@ function statOf(
  * @throws UnreachableError as {@link isOwn}
  */
 function foldersIn(folder: string): string[] {
-  return isOwn(folder) ? namesIn(folder) : [];
+  return isOwn(folder) ? namesIn(folder).map((name) => join(folder, name)) : [];
 }
 
+/** @returns the names of its folders, and of links */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
       .filter((entry) => !entry.name.startsWith('.') && (entry.isDirectory() || entry.isSymbolicLink()))
-      .map(({ name }) => join(folder, name));
+      .map(({ name }) => name);
   } catch (cause) {
     if (errorCode(cause) === 'ENOENT') return [];
     throw unusable(folder, describeError(cause), cause);

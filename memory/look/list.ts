@@ -90,22 +90,20 @@ export async function listSessions(memory: Listing, options: ListOptions): Promi
 
 /** A note on a session saves the look at it, unless it is among those that are shown. */
 async function listUnfinished(memory: Listing, options: ListOptions, most: number): Promise<SessionList> {
-  const { claims, sessions, workspace } = memory;
+  const { claims, places, sessions, workspace } = memory;
   const rowOf = rowMaker(memory, options);
   const marks = claims.left(options.here ? [workspace.id] : null, options.onUnreadable);
   const found = new Map<string, Map<string, LeftSession>>();
-  const weighed: (Weighty & { readonly id: string; readonly folder: string; readonly row: ListedSession | null })[] =
-    [];
+  const weighed: (Weighty & { readonly id: string; readonly row: ListedSession | null })[] = [];
   let resting = 0;
-  for (const folder of sessions.folders()) {
-    const id = basename(folder);
+  for (const id of sessions.ids()) {
     const mark = markOf(memory, id, marks.get(id));
     const [known] = mark === null ? [] : weighedBy(id, mark);
-    const [row = null] = mark === null ? await rowOf(folder) : [];
+    const [row = null] = mark === null ? await rowOf(places.sessionFolder(id)) : [];
     if (row !== null) noteFound(memory, found, row);
     const one = known ?? (row === null ? null : { weight: row.condition.weight, last_activity: row.last_activity });
     if (one === null) continue;
-    if (isUnfinished(one) || (row !== null && isUnclear(row))) weighed.push({ ...one, id, folder, row });
+    if (isUnfinished(one) || (row !== null && isUnclear(row))) weighed.push({ ...one, id, row });
     else resting += 1;
   }
   for (const [id, left] of found) {
@@ -116,8 +114,8 @@ async function listUnfinished(memory: Listing, options: ListOptions, most: numbe
   const again = weighed.map((one) => ({ ...one, weight: fallen.get(one.id) ?? one.weight }));
   const left = again.filter(({ id, weight }) => weight !== 'rests' || !fallen.has(id)).sort(byWeight);
   const shown: ListedSession[] = [];
-  for (const { folder, row, weight } of left.slice(0, most))
-    shown.push(...(row === null ? await rowOf(folder) : [row]).map((each) => weighing(each, weight)));
+  for (const { id, row, weight } of left.slice(0, most))
+    shown.push(...(row === null ? await rowOf(places.sessionFolder(id)) : [row]).map((each) => weighing(each, weight)));
   return { rows: shown, more: Math.max(left.length - most, 0), resting: resting + again.length - left.length };
 }
 

@@ -9,6 +9,7 @@ import { Git } from '../git/git.js';
 import type { Observed } from '../observed/observed.js';
 import { observe } from '../observed/sources.js';
 import type { Viewer } from '../sessions/views.js';
+import type { LeftSession } from '../workspaces/log.js';
 import type { Workspace } from '../workspaces/workspace.js';
 
 /** Other sessions of the directory that are looked at, the last active first. */
@@ -45,9 +46,9 @@ export async function settledSince(memory: Viewer, doubted: Doubted, workspace: 
   const settle = (file: SettledFile) => {
     if (open.delete(file.path)) settled.push(file);
   };
-  for (const id of activeSince(memory, workspace, { last, except: log.session_id ?? '' })) {
+  for (const other of activeSince(memory, workspace, { last, except: log.session_id ?? '' })) {
     if (open.size === 0) break;
-    for (const { at, ...file } of await changedBy(memory, id, workspace)) if (at > last) settle(file);
+    for (const { at, ...file } of await changedBy(memory, other, workspace)) if (at > last) settle(file);
   }
   for (const { path, exists } of doubtful)
     if (!exists && isKnownWritten(fold, path)) settle({ path, how: 'deleted', by: null });
@@ -64,18 +65,24 @@ function isKnownWritten(fold: Observed | null, path: string): boolean {
   return change === 'created' || change === 'modified';
 }
 
+interface Other {
+  readonly id: string;
+  /** As it is noted. Undefined if it is not: then it may be at work. */
+  readonly left: LeftSession | undefined;
+}
+
 /** @returns the sessions of the workspace that may have been active later, the last active first */
 function activeSince(
   { claims }: Viewer,
   workspace: Workspace,
   { last, except }: { readonly last: number; readonly except: string },
-): string[] {
+): Other[] {
   const read = claims.read(workspace);
-  // One that is not noted may be at work.
-  const noted = (id: string) => read?.left.get(id)?.last_activity ?? Number.POSITIVE_INFINITY;
+  const noted = ({ left }: Other) => left?.last_activity ?? Number.POSITIVE_INFINITY;
   return [...(read?.sessions ?? [])]
-    .filter((id) => id !== except && noted(id) > last)
-    .sort((left, right) => (noted(left) === noted(right) ? (left < right ? 1 : -1) : noted(right) - noted(left)))
+    .map((id) => ({ id, left: read?.left.get(id) }))
+    .filter((other) => other.id !== except && noted(other) > last)
+    .sort((one, other) => (noted(one) === noted(other) ? (one.id < other.id ? 1 : -1) : noted(other) - noted(one)))
     .slice(0, MOST_LOOKED_AT);
 }
 
@@ -88,8 +95,7 @@ interface Changed extends SettledFile {
 const known = new WeakMap<object, Map<string, Promise<readonly Changed[]>>>();
 
 /** @returns what the session has finished. What is noted of a session holds, so it is looked at once */
-function changedBy(memory: Viewer, id: string, workspace: Workspace): Promise<readonly Changed[]> {
-  const left = memory.claims.read(workspace)?.left.get(id);
+function changedBy(memory: Viewer, { id, left }: Other, workspace: Workspace): Promise<readonly Changed[]> {
   if (left === undefined) return changesOf(memory, id, workspace);
   const ofMemory = known.get(memory) ?? new Map<string, Promise<readonly Changed[]>>();
   known.set(memory, ofMemory);

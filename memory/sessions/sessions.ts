@@ -152,8 +152,9 @@ export class Sessions {
     return isSessionId(id) && endsEnded(this.#places.worklogOf(id), id);
   }
 
+  /** @returns the ids of all sessions that are not archived, sorted. There may be thousands */
   ids(): string[] {
-    return this.folders().map((folder) => basename(folder));
+    return this.#places.sessionNames().filter(isSessionId).sort();
   }
 
   archivedIds(): string[] {
@@ -162,11 +163,14 @@ export class Sessions {
 
   /** @returns the folders of all sessions that are not archived, by name */
   folders(): string[] {
-    return sessionsAmong(this.#places.sessionFolders());
+    return this.ids().map((id) => this.#places.sessionFolder(id));
   }
 
   archivedFolders(): string[] {
-    return sessionsAmong(this.#places.archivedFolders());
+    return this.#places
+      .archivedFolders()
+      .filter((folder) => isSessionId(basename(folder)))
+      .sort();
   }
 
   #inPlace(session: OpenSession | null): OpenSession | null {
@@ -213,10 +217,6 @@ export class Sessions {
  */
 export function isUnbegun({ id, log }: OpenSession): boolean {
   return id.startsWith(IMPLICIT) && log.state.facts === null && log.counts.newer === 0;
-}
-
-function sessionsAmong(folders: readonly string[]): string[] {
-  return folders.filter((folder) => isSessionId(basename(folder))).sort();
 }
 
 /**
