@@ -1,7 +1,7 @@
 /** How it is known that an agent of a session is gone. */
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { isoTime } from '../../src/time.js';
-import { LOST, Runs } from '../fold/runs.js';
+import { isOpen, LOST, Runs } from '../fold/runs.js';
 import type { Run, Worklog } from '../fold/worklog.js';
 import type { Observed } from '../observed/observed.js';
 
@@ -14,9 +14,10 @@ export function proofOf(log: Worklog, fold: Observed | null, here: ProcessIdenti
   const run = new Runs(log, here).present;
   if (run === null) return 'no run is known';
   const { pid, boot_id } = run.process;
-  if (run.ended_at !== null) {
+  const { ended_at: ended } = run;
+  if (ended !== null) {
     const before = leftTurnOf(log, fold, run);
-    const end = `process ${pid} ended at ${isoTime(run.ended_at)}`;
+    const end = `process ${pid} ended at ${isoTime(ended)}`;
     return before === null
       ? `${end}, in the middle of a turn`
       : `${leftWords(before)}, and ${end} without going on with it`;
@@ -30,7 +31,7 @@ export function proofOf(log: Worklog, fold: Observed | null, here: ProcessIdenti
 export function leftTurnOf({ runs }: Worklog, fold: Observed | null, last: Run | null): Run | null {
   const deed = Math.max(fold?.actions.at(-1)?.at ?? 0, fold?.asked.at(-1)?.at ?? 0);
   if (last === null || deed === 0 || deed >= last.started_at) return null;
-  return runs.findLast((run) => run !== last && run.ended_at !== null && run.started_at <= deed) ?? null;
+  return runs.findLast((run) => run !== last && !isOpen(run) && run.started_at <= deed) ?? null;
 }
 
 function leftWords({ process: { pid }, reason }: Run): string {

@@ -9,14 +9,18 @@ import { endMovedRun } from '../sessions/adoption.js';
 import type { BoundConversation } from '../sessions/bindings.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
-import { startConversation } from './conversationStart.js';
+import type { Caller } from '../sessions/views.js';
+import { type Starting, startConversation } from './conversationStart.js';
+
+/** Goes on with the agents of a session that has ended. */
+export type Continuing = Starting & Caller & Pick<Memory, 'isBridges'>;
 
 /**
  * @param ended just now
  * @returns the session that the caller's agent, else the last one, works in from now on; null if no agent is known to live here, or
  *   the session is of another directory
  */
-export function continueAfter(memory: Memory, ended: OpenSession): string | null {
+export function continueAfter(memory: Continuing, ended: OpenSession): string | null {
   const { id, log } = ended;
   if (memory.isBridges || log.state.facts?.workspace !== memory.workspace.id) return null;
   const begun = windowsOf(memory, id, log.state).map(({ bound, transcript, agent }) => {
@@ -36,7 +40,7 @@ interface Window {
 }
 
 /** @returns the windows of the session's living agents, the caller's first. Runs and conversations are paired, newest first */
-function windowsOf(memory: Memory, id: string, log: Worklog): Window[] {
+function windowsOf(memory: Continuing, id: string, log: Worklog): Window[] {
   const { conversations, present } = log;
   const { bindings, conversation: own, agentProcess } = memory;
   const isOwn = ({ provider, id: name }: Conversation) => own?.provider === provider && own.conversation === name;

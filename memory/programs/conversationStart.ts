@@ -7,14 +7,17 @@ import { ulid } from '../../src/ids.js';
 import { worklogKind } from '../fold/rules/kind.js';
 import { unarchiveSession } from '../keeping/archive.js';
 import { RefusedError } from '../logs/kind.js';
-import { adopt } from '../sessions/adoption.js';
+import { type Adopting, adopt } from '../sessions/adoption.js';
 import type { BoundConversation } from '../sessions/bindings.js';
 import { childRefusal } from '../sessions/delegation.js';
 import { baselineOf } from '../sessions/lifecycle.js';
-import type { Memory } from '../sessions/memory.js';
 import { requireOwnMemory } from '../sessions/ownMemory.js';
 import { IMPLICIT, isUnbegun, type OpenSession } from '../sessions/sessions.js';
+import type { Archivist } from '../sessions/views.js';
 import type { ConversationSource, Publication } from '../words.js';
+
+/** Begins sessions, and brings them back from the archive. */
+export type Starting = Adopting & Archivist;
 
 /** The report of a program that one of its conversations begins or resumes. */
 export interface Launch extends BoundConversation {
@@ -39,7 +42,7 @@ export interface StartedConversation {
 }
 
 /** @throws UnreachableError if the memory cannot be written; RefusedError in that of a bridge */
-export function startConversation(memory: Memory, launch: Launch): StartedConversation {
+export function startConversation(memory: Starting, launch: Launch): StartedConversation {
   requireOwnMemory(memory.places);
   const known = memory.bindings.sessionOf(launch);
   const id = known === null ? sessionFor(memory, launch) : resumed(memory, known);
@@ -56,13 +59,13 @@ export function startConversation(memory: Memory, launch: Launch): StartedConver
 }
 
 /** @param session that cannot take the conversation */
-export function startAgain(memory: Memory, { log }: OpenSession, launch: Launch): StartedConversation {
+export function startAgain(memory: Starting, { log }: OpenSession, launch: Launch): StartedConversation {
   log.close();
   return startConversation(memory, launch);
 }
 
 /** @returns the session that is resumed; null if it has ended, or is gone, so that another one continues it */
-function resumed(memory: Memory, known: string): string | null {
+function resumed(memory: Starting, known: string): string | null {
   return memory.sessions.withSession(known, (session) => {
     const { lifecycle, archived } = session.log.state;
     if (lifecycle === 'ended') return null;
@@ -77,7 +80,7 @@ function resumed(memory: Memory, known: string): string | null {
 }
 
 /** @returns the session that a new conversation joins; null if it gets one of its own */
-function sessionFor(memory: Memory, { source, agent, launchedIn, published }: Launch): string | null {
+function sessionFor(memory: Starting, { source, agent, launchedIn, published }: Launch): string | null {
   if (source === 'clear' || source === 'compact') {
     const bound = agent === null ? null : memory.bindings.sessionOf({ process: agent });
     const lifecycle = bound === null ? undefined : memory.look(bound)?.log.state.lifecycle;
@@ -90,7 +93,7 @@ function sessionFor(memory: Memory, { source, agent, launchedIn, published }: La
 }
 
 /** @param known the session that has the conversation. Null if none has */
-function begun(memory: Memory, launch: Launch, known: string | null): OpenSession {
+function begun(memory: Starting, launch: Launch, known: string | null): OpenSession {
   const id = takenIn(memory, known) ?? memory.bindings.take(launch, `${IMPLICIT}${ulid(memory.clock)}`, known);
   const { workspace, surroundings, bindings, sessions } = memory;
   const begin = (parent: OpenSession | null) => {
@@ -114,7 +117,7 @@ function begun(memory: Memory, launch: Launch, known: string | null): OpenSessio
 }
 
 /** @returns the id that a hook took for a session without beginning it, because it was killed or is still at work; null if none did */
-function takenIn(memory: Memory, known: string | null): string | null {
+function takenIn(memory: Starting, known: string | null): string | null {
   if (!known?.startsWith(IMPLICIT)) return null;
   if (memory.places.findSession(known) === null) return known;
   const state = memory.look(known)?.log.state;

@@ -6,17 +6,16 @@ import { isImplicit, isUndeclared, mayHaveBeenAsked } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
 import { isInHistory, isPacked, transcriptOf } from '../observed/programFolders.js';
 import { type Adopting, isAdopted } from '../sessions/adoption.js';
-import type { Memory } from '../sessions/memory.js';
 import { isUnbegun, type OpenSession } from '../sessions/sessions.js';
 import type { Viewer } from '../sessions/views.js';
-import { type Launch, startAgain } from './conversationStart.js';
+import { type Launch, type Starting, startAgain } from './conversationStart.js';
 
 /**
  * @param launch of the conversation, as far as it is known now
  * @returns the session that has the conversation, or else the program; null if none has, or it was removed. Lines of its beginning
  *   that a killed hook left out are written first
  */
-export function boundSession(memory: Memory, launch: Omit<Launch, 'source' | 'launchedIn'>): OpenSession | null {
+export function boundSession(memory: Starting, launch: Omit<Launch, 'source' | 'launchedIn'>): OpenSession | null {
   const { agent } = launch;
   const known = memory.bindings.sessionOf(launch);
   const id = known ?? (agent === null ? null : memory.bindings.sessionOf({ process: agent }));

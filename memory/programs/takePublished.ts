@@ -9,8 +9,9 @@ import { valueIn } from '../../src/host/marks.js';
 import { readEnvironment } from '../../src/host/procfs.js';
 import { HOUR, isoTime, SECOND } from '../../src/time.js';
 import { worklogKind } from '../fold/rules/kind.js';
-import { isOpen } from '../fold/runs.js';
+import { isOpen, openRunOf } from '../fold/runs.js';
 import type { Worklog } from '../fold/worklog.js';
+import { closeAfter } from '../logs/scoped.js';
 import { transcriptOf } from '../observed/programFolders.js';
 import { conversationOf } from '../sessions/agentProcess.js';
 import type { BoundConversation } from '../sessions/bindings.js';
@@ -57,7 +58,8 @@ function takeIn(memory: Memory, agent: PublishedAgent): void {
   const published: Publication = isAlive || !wasAtWork(agent) ? 'live' : 'left';
   const launchedIn = isAlive ? launcherOf(agent) : null;
   const launch = { provider, conversation, source, transcript: null, agent: process, launchedIn, published } as const;
-  startConversation(memoryIn(memory, state.directory), launch).session.log.close();
+  const { session } = startConversation(memoryIn(memory, state.directory), launch);
+  closeAfter(session.log, () => undefined);
 }
 
 /**
@@ -68,7 +70,7 @@ function noteAnswer(memory: Memory, id: string, { process, state: { status, stat
   if (status === null || status === 'waiting') return;
   const isOver = ({ waits, runs }: Pick<Worklog, 'waits' | 'runs'>) => {
     const since = waits.get(PERMISSION)?.since;
-    const isOwn = runs.some((run) => run.ended_at === null && isSameProcess(run.process, process));
+    const isOwn = openRunOf(runs, process) !== undefined;
     return since !== undefined && status_at > since - DIALOG_WITHIN_MS && isOwn;
   };
   const log = memory.look(id)?.log.state;

@@ -2,7 +2,7 @@
 import { resumeCommand } from '../brief/resuming.js';
 import { unsettledOf } from '../fold/state.js';
 import { archiveCompleted } from '../keeping/archive.js';
-import { continueAfter } from '../programs/afterEnd.js';
+import { type Continuing, continueAfter } from '../programs/afterEnd.js';
 import type { Ending } from '../sessions/lifecycle.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -15,7 +15,11 @@ import type { Outcome } from './verb.js';
  * @returns also which steps are not done
  * @throws RefusedError if it has ended already, or in the memory of a bridge
  */
-export function endSession(memory: Memory, session: OpenSession, ending: Ending): Outcome {
+export function endSession(
+  memory: Continuing & Pick<Memory, 'lifecycle'>,
+  session: OpenSession,
+  ending: Ending,
+): Outcome {
   const { id, log } = session;
   const { reason } = ending;
   memory.lifecycle.end(session, memory.workspaceOf(log.state), ending);

@@ -94,7 +94,10 @@ export const purge = verb({
 });
 
 /** A caller must name a session that is removed for good by its whole id, or its name. */
-function wholly(memory: Memory, input: { readonly id?: string | undefined; readonly session: string | undefined }) {
+function wholly(
+  memory: Pick<Memory, 'which'>,
+  input: { readonly id?: string | undefined; readonly session: string | undefined },
+) {
   const session = named(memory, input);
   const typed = input.id ?? input.session;
   if (typed === session.id || typed === session.log.state.facts?.name) return session;

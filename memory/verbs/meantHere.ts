@@ -7,6 +7,7 @@ import { isUnfinished } from '../condition/weight.js';
 import { type Weighed, type WeighedHere, weighedHere } from '../look/unfinished.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import type { Viewer } from '../sessions/views.js';
 import { MOST_SHOWN } from './candidates.js';
 
 /** Ended sessions that are looked at for the one that ended last, the last begun first. */
@@ -17,6 +18,8 @@ export interface MeantHere {
   /** Which one was taken, and why, if the caller has named none. */
   readonly asides: readonly string[];
 }
+
+type Meaning = Viewer & Pick<Memory, 'implied' | 'isBridges' | 'unclear' | 'which'>;
 
 interface Asked {
   readonly id?: string | undefined;
@@ -29,7 +32,7 @@ interface Asked {
  *   only one that crashed or was cut off; else the only unfinished one
  * @throws UsageError if there is none of that name, or it is not clear
  */
-export async function meantHere(memory: Memory, { id, session }: Asked, orLast = false): Promise<MeantHere> {
+export async function meantHere(memory: Meaning, { id, session }: Asked, orLast = false): Promise<MeantHere> {
   const name = id ?? session;
   const known = name === undefined ? memory.implied() : memory.which(name);
   if (known !== null) return { session: known, asides: [] };
@@ -51,22 +54,22 @@ export async function meantHere(memory: Memory, { id, session }: Asked, orLast =
   throw memory.unclear(opened(memory, meant.slice(0, MOST_SHOWN)), Math.max(meant.length - MOST_SHOWN, 0));
 }
 
-function taken(memory: Memory, id: string, why: string, asides: readonly string[] = []): MeantHere {
+function taken(memory: Meaning, id: string, why: string, asides: readonly string[] = []): MeantHere {
   return { session: memory.which(id), asides: [`session ${id}: ${why}`, ...asides] };
 }
 
-function opened(memory: Memory, sessions: readonly { readonly id: string }[]): OpenSession[] {
+function opened(memory: Meaning, sessions: readonly { readonly id: string }[]): OpenSession[] {
   return sessions.flatMap(({ id }) => memory.look(id) ?? []);
 }
 
 /** @returns null if there are none, or several */
-function onlyUnfinished(memory: Memory, unfinished: readonly Weighed[]): MeantHere | null {
+function onlyUnfinished(memory: Meaning, unfinished: readonly Weighed[]): MeantHere | null {
   const [only] = unfinished;
   return only === undefined || unfinished.length > 1 ? null : taken(memory, only.id, 'the only unfinished one here');
 }
 
 /** @returns the session that ended last, the only unfinished one, or the one that was active last. Null if there is none */
-function lastSession(memory: Memory, { gone }: WeighedHere): MeantHere | null {
+function lastSession(memory: Meaning, { gone }: WeighedHere): MeantHere | null {
   const latest = newestOf(gone);
   const unfinished = gone.filter(isUnfinished);
   const ended = lastEnded(memory);
@@ -88,7 +91,7 @@ function newestOf(sessions: readonly Weighed[]): Weighed | null {
   );
 }
 
-function lastEnded(memory: Memory): { readonly id: string; readonly at: number } | null {
+function lastEnded(memory: Meaning): { readonly id: string; readonly at: number } | null {
   const { claims, workspace, sessions, places } = memory;
   const ids = [...(claims.read(workspace)?.sessions ?? [])].reverse();
   const isOver = (id: string) => sessions.endsEnded(id) || places.findSession(id) !== places.sessionFolder(id);

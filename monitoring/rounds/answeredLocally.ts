@@ -40,7 +40,10 @@ export interface DiskContext {
 export async function endOnDisk(context: DiskContext, session: AgentSession): Promise<KnownEnd | null> {
   const { records, logsFolder, bootId, logger, endInChat } = context;
   const { session_id } = session;
-  const answer = await answerInJournal(records, logsFolder, session);
+  const kind = await endInChat(session_id, await acceptedAt(records, session));
+  // A run that was given up may answer later. Its chat has read that it failed, and a message ends once.
+  const mayHaveAnswered = kind === null || kind === 'answer';
+  const answer = mayHaveAnswered ? await answerInJournal(records, logsFolder, session) : null;
   if (answer !== null) {
     const mayBeInChat = !takeUnsent(logsFolder, session_id, bootId);
     const said = mayBeInChat
@@ -49,7 +52,6 @@ export async function endOnDisk(context: DiskContext, session: AgentSession): Pr
     logger[mayBeInChat ? 'warn' : 'info']({ session_id }, `session ${session_id}: its journal has an answer ${said}`);
     return { kind: 'answer', text: answer, mayBeInChat };
   }
-  const kind = await endInChat(session_id, await acceptedAt(records, session));
   if (kind === null) return null;
   logger.warn({ session_id, kind }, `session ${session_id}: its chat was notified of its end, but Redis has lost that`);
   // The delivery knows that it was sent, and only closes the progress message.

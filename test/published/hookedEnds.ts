@@ -7,7 +7,7 @@ import { keepBusy } from './kills.js';
 import { asked, PLUGIN, print, publishedPlace, run } from './place.js';
 
 const WITHIN_MS = 5 * 60_000;
-const AT_ONCE = 4;
+const AT_ONCE = 10;
 /** What Claude Code prints for a hook that it did not wait for, or that failed. */
 const COMPLAINT = /hook (?:failed|cancelled)|cancelled/i;
 

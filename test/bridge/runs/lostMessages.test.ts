@@ -81,6 +81,20 @@ describeWithRedis('open messages that Redis and the last bridge took along', () 
     expect(await scene.store.records.session(session.session_id)).toMatchObject({ answer: 'forty-two' });
   });
 
+  // rule: a-reported-end-is-the-only-end
+  test('an answer that the first attempt gave after it was given up is not sent to a chat that read of the failure', async () => {
+    const scene = await openLostScene();
+    const session = await scene.accept('1');
+    const revival = revivalSessionId(session.session_id);
+    await answerOnDisk(scene, session.session_id, 'forty-two');
+    beginOnDisk(scene, revival, session.created_at);
+    for (const id of [session.session_id, revival]) scene.inChat.set(id, 'failure');
+    await forgetAll(scene.store);
+    expect(await scene.bridge().endHere()).toEqual([session.session_id]);
+    expect(await scene.store.records.outboxEntry(session.session_id)).toMatchObject({ kind: 'failure' });
+    expect(await scene.store.records.session(session.session_id)).toMatchObject({ status: 'failed', answer: null });
+  });
+
   test('an end that the chat is known to have is stored as it was, not replaced', async () => {
     const scene = await openLostScene();
     const session = await scene.accept('1');
