@@ -77,7 +77,7 @@ export function stateWords({ agent, stuck, end, lifecycle, weight }: Omit<Row, '
 
 /** Why a session is unfinished, where neither its state nor its steps show it. */
 const WHY: Readonly<Partial<Record<Weight, string>>> = {
-  failed: 'last call failed',
+  failed: 'after a failure',
   taken_up: 'its files finished since',
 };
 

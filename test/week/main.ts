@@ -52,7 +52,7 @@ async function play(claude: string): Promise<number> {
 
   const openLogin = ['login', 'crashed'] as const;
   const mendedLogin = ['login', 'crashed, its files finished since'] as const;
-  const failedTests = ['tests', 'last call failed'] as const;
+  const failedTests = ['tests', 'after a failure'] as const;
   await week.morning('Wednesday', {
     first: 'login',
     words: ['crashed', 'login.ts', '1 more unfinished'],
