@@ -11,6 +11,7 @@ import type { Worklog } from '../fold/worklog.js';
 import { type Look, lookAt } from '../look/look.js';
 import type { SettledFile } from '../look/settledSince.js';
 import { type Weighed, weighedHere } from '../look/unfinished.js';
+import { agentWords, askedAt, outcomeWords } from '../observed/calls.js';
 import { lastAskedOf, purposeOf } from '../observed/purpose.js';
 import { stepsOf } from '../observed/step.js';
 import type { LeftProcess } from '../sessions/leftProcesses.js';
@@ -119,12 +120,13 @@ export function crashReport(
 }
 
 /** Declared entries and observed calls, by time. */
-function recentOf({ recent }: Worklog, fold: Look['fold']): CrashReport['recent'] {
-  const calls = (fold?.actions ?? []).map(({ at, agent, words, outcome }) => {
-    const how = outcome === 'ok' ? '' : `, ${outcome ?? 'without a result'}`;
-    return { at, words: `${agent === 'main' ? '' : 'a sub-agent: '}${words}${how}` };
-  });
-  const declared = recent.map(({ at, words, origin }) => ({ at, words, origin }));
+function recentOf(log: Worklog, fold: Look['fold']): CrashReport['recent'] {
+  const asked = askedAt(log);
+  const calls = (fold?.actions ?? []).map((action) => ({
+    at: action.at,
+    words: `${agentWords(action.agent)}${action.words}${outcomeWords(action, asked)}`,
+  }));
+  const declared = log.recent.map(({ at, words, origin }) => ({ at, words, origin }));
   return inTurns(declared, calls).slice(-MOST_RECENT);
 }
 

@@ -4,7 +4,7 @@ import type { Redact } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
 import { isoTime } from '../../src/time.js';
 import { progressOf, sumOf } from '../fold/state.js';
-import { type Action, agentWords, type OpenCall, toolOf } from '../observed/calls.js';
+import { type Action, agentWords, type OpenCall, openWords, toolOf } from '../observed/calls.js';
 import type { Observed } from '../observed/observed.js';
 import type { Rewind } from '../observed/rewinding.js';
 import type { StepLike } from '../observed/step.js';
@@ -101,13 +101,12 @@ function endOf(reason: string | null, words: Words): string {
 
 /**
  * The open calls, waits and sub-agents.
- * @param asked when a hook last reported a request for permission, UTC epoch milliseconds; null if none did. No hook reports the answer
+ * @param asked as of {@link openWords}
  */
 export function openOf(observed: Observed, words: Words, asked: number | null = null): Section {
-  const isAsked = ({ at }: OpenCall) => asked !== null && asked >= at;
-  const calls = openCallsOf(observed)
-    .map((call) => [call, isAsked(call) ? '; a permission was asked for, so it may never have run' : ''] as const)
-    .map(([{ words: call, at }, more]) => `- ${words.text(call)}, since ${isoTime(at)}, without a result${more}`);
+  const calls = openCallsOf(observed).map(
+    ({ words: call, at }) => `- ${words.text(call)}, since ${isoTime(at)}${openWords({ at }, asked)}`,
+  );
   const waits = [...observed.waits].map(
     ([kind, at]) => `- it waited for ${WAITS[kind] ?? words.name(kind)}, since ${isoTime(at)}`,
   );

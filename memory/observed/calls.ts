@@ -1,5 +1,6 @@
 /** Calls in a few words. */
 import { textOf } from '../../src/journal/record.js';
+import type { Worklog } from '../fold/worklog.js';
 
 export interface ObservedError {
   readonly agent: string;
@@ -32,6 +33,30 @@ export interface OpenCall {
 /** @returns words before a call: none for one of the main agent */
 export function agentWords(agent: string): string {
   return agent === 'main' ? '' : 'a sub-agent: ';
+}
+
+const ASKED = '; a permission was asked for, so it may never have run';
+
+/**
+ * @param asked when a hook last reported a request for permission, UTC epoch milliseconds. Null if none did. No hook reports the answer
+ * @returns words behind a call without a result
+ */
+export function openWords({ at }: Pick<OpenCall, 'at'>, asked: number | null): string {
+  return `, without a result${asked !== null && asked >= at ? ASKED : ''}`;
+}
+
+/**
+ * @param asked as of {@link openWords}
+ * @returns words behind a call: none if it succeeded
+ */
+export function outcomeWords({ at, outcome }: Pick<Action, 'at' | 'outcome'>, asked: number | null): string {
+  if (outcome === null) return openWords({ at }, asked);
+  return outcome === 'ok' ? '' : `, ${outcome}`;
+}
+
+/** @returns as {@link openWords} takes it */
+export function askedAt({ waits }: Pick<Worklog, 'waits'>): number | null {
+  return waits.get('permission')?.since ?? null;
 }
 
 /** The fields of an input that say most, as a command or a path. The title of a task says more than its description. */

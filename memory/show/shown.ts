@@ -6,7 +6,7 @@ import { sumOf } from '../fold/state.js';
 import type { LogCounts } from '../logs/reader.js';
 import { settledCounts } from '../logs/settledCounts.js';
 import { computedOf, type Judge, type Look, lookAt } from '../look/look.js';
-import { agentWords } from '../observed/calls.js';
+import { agentWords, askedAt, outcomeWords } from '../observed/calls.js';
 import type { CombinedState, ShownFile } from '../observed/combined.js';
 import { changeWords } from '../observed/files.js';
 import { stepsOf, stepWords } from '../observed/step.js';
@@ -90,13 +90,15 @@ function durationLines(look: Look): string[] {
 }
 
 /** @returns what the agent did last, and what it said then */
-function deedLines({ fold }: Look): string[] {
+function deedLines({ fold, log }: Look): string[] {
   if (fold === null) return [];
   const { actions, commits, lastWords } = fold;
-  const calls = actions.slice(-MOST_CALLS).map(({ at, agent, words, outcome }) => {
-    const how = outcome === 'ok' ? '' : `, ${outcome ?? 'without a result'}`;
-    return oneLine(`${localTime(at)}  ${agentWords(agent)}${words}${how}`);
-  });
+  const asked = askedAt(log);
+  const calls = actions
+    .slice(-MOST_CALLS)
+    .map((action) =>
+      oneLine(`${localTime(action.at)}  ${agentWords(action.agent)}${action.words}${outcomeWords(action, asked)}`),
+    );
   const made = commits
     .slice(-MOST_COMMITS)
     .map(({ at, head, subject }) => oneLine(`${localTime(at)}  ${head} ${subject}`));
