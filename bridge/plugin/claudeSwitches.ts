@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import { realOf } from '../../memory/workspaces/workspace.js';
+import { fileWithoutHooks } from '../../src/agents/claudeSettings.js';
 import { programOfProcess } from '../../src/agents/programs.js';
 import { listPids, readArguments, readDirectory, showsOwnNamespace } from '../../src/host/procfs.js';
 import { unlessAbsent } from './absent.js';
@@ -42,18 +43,10 @@ export function hooksSwitchedOff(
   }
   for (const [word, variable] of MODES)
     if (variables[variable]) return offBy(`${variable} is set, as by \`${word}\``, `unset ${variable}`, true);
-  const files = [
-    join(configuration, 'settings.json'),
-    ...['settings.json', 'settings.local.json'].map((name) => join(directory, '.claude', name)),
-  ];
-  // The last file that says something counts.
-  const deciding = files.findLast((path) => settingsIn(path).disableAllHooks !== undefined);
-  if (deciding === undefined || settingsIn(deciding).disableAllHooks !== true) return null;
-  return offBy(
-    `\`disableAllHooks\` in ${deciding}`,
-    'remove that line to have sessions recorded',
-    deciding !== files[0],
-  );
+  const deciding = fileWithoutHooks(configuration, directory);
+  if (deciding === null) return null;
+  const isHere = deciding !== join(configuration, 'settings.json');
+  return offBy(`\`disableAllHooks\` in ${deciding}`, 'remove that line to have sessions recorded', isHere);
 }
 
 /** @returns a fault for each window of this directory that was started without hooks */

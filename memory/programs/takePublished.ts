@@ -3,10 +3,11 @@
  * resumed a conversation without it, and a killed process, whose publication is left behind. Each reader of sessions calls it first.
  */
 import { existsSync } from 'node:fs';
+import { programNamed } from '../../src/agents/programs.js';
 import { WatchkeeperError } from '../../src/errors.js';
 import { isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
 import { valueIn } from '../../src/host/marks.js';
-import { readEnvironment } from '../../src/host/procfs.js';
+import { readArguments, readEnvironment } from '../../src/host/procfs.js';
 import { HOUR, isoTime, SECOND } from '../../src/time.js';
 import { worklogKind } from '../fold/rules/kind.js';
 import { isOpen, openRunOf } from '../fold/runs.js';
@@ -53,7 +54,7 @@ function takeIn(memory: Memory, agent: PublishedAgent): void {
   const bound = bindings.sessionOf({ process });
   if (known !== null && isAlive) noteAnswer(memory, known, agent);
   const isNews = known === null ? isOfPerson(memory, agent) : isUnrecorded(memory, agent, { known, bound });
-  if (!isNews) return;
+  if (!isNews || isSwitchedOff(memory, agent)) return;
   const source = known !== null ? 'bind' : bound === null ? 'startup' : 'clear';
   const published: Publication = isAlive || !wasAtWork(agent) ? 'live' : 'left';
   const launchedIn = isAlive ? launcherOf(agent) : null;
@@ -81,6 +82,12 @@ function noteAnswer(memory: Memory, id: string, { process, state: { status, stat
     timestamp: isoTime(Math.max(since, status_at)),
   };
   memory.sessions.addFacts(id, (state) => (isOver(state) ? [answered] : []), { by: 'watchkeeper', isDurable: false });
+}
+
+/** Hooks that a person has switched off report nothing, and neither does this. */
+function isSwitchedOff({ programs }: Pick<Memory, 'programs'>, { provider, process, isAlive, state }: PublishedAgent) {
+  const words = isAlive ? readArguments(process.pid) : [];
+  return programs !== null && programNamed(provider)?.isSwitchedOff(programs, state.directory, words) === true;
 }
 
 /** Whether a session begins with a conversation that none has. */

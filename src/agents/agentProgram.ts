@@ -28,6 +28,12 @@ export interface AgentProgram {
   isHeadless(words: readonly string[]): boolean;
   /** Whether its hooks report its end when its terminal is closed. */
   readonly reportsClosedWindow: boolean;
+  /**
+   * @param directory in which it was started
+   * @param words of its process; none if it is gone
+   * @returns whether a person has switched off its hooks there, and with them what is recorded
+   */
+  isSwitchedOff(folders: ProgramFolders, directory: string, words: readonly string[]): boolean;
   /** Where it publishes the state of its processes. Null if it publishes none. */
   publishes(folders: ProgramFolders): PublishedPlace | null;
   /** @param words of its process. @returns whether it works for several conversations, and so belongs to none of them */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { AgentProgram, ProgramFolders } from './agentProgram.js';
+import { fileWithoutHooks, isRunWithoutHooks } from './claudeSettings.js';
 import { claudesState, claudesSupervised } from './claudesState.js';
 import { processName } from './processName.js';
 
@@ -36,6 +37,8 @@ export const claude: AgentProgram = {
     words.includes('--no-session-persistence') || !['', '0', 'false'].includes(variable(CHILD_MARK) ?? ''),
   isHeadless: () => false,
   reportsClosedWindow: true,
+  isSwitchedOff: (folders, directory, words) =>
+    fileWithoutHooks(folderOf(folders), directory) !== null || isRunWithoutHooks(words, directory),
   publishes: (folders) => ({
     folder: join(folderOf(folders), 'sessions'),
     fileOf: (pid) => `${pid}.json`,

@@ -43,6 +43,8 @@ export const codex: AgentProgram = {
   },
   // Codex 0.169: it reports Ctrl+C and /quit, and dies of SIGHUP and SIGTERM without a word.
   reportsClosedWindow: false,
+  // It publishes nothing, so nothing is recorded without its hooks.
+  isSwitchedOff: () => false,
   publishes: () => null,
   isServer: (words) => words.includes(SERVER),
   isSupervisor: () => false,

@@ -97,8 +97,11 @@ class RunningAgent {
   readonly process: ProcessIdentity;
   #publication: Publication | null = null;
 
-  constructor(environment: NodeJS.ProcessEnv = {}) {
-    this.child = spawn('sleep', ['600'], { env: { PATH: process.env.PATH, ...environment } });
+  /** @param words behind those of a process that does nothing */
+  constructor(environment: NodeJS.ProcessEnv = {}, words: readonly string[] = []) {
+    const [program, ...args] =
+      words.length === 0 ? ['sleep', '600'] : [process.execPath, '-e', 'setInterval(() => {}, 1e6)', '--', ...words];
+    this.child = spawn(program ?? '', args, { env: { PATH: process.env.PATH, ...environment } });
     this.process = readProcessIdentity('host', this.child.pid);
     afterThisTest(() => this.kill());
   }
@@ -139,6 +142,42 @@ test('a killed process that no hook has reported is a crash, and the next one is
   expect(await place.listed()).toEqual([{ purpose: 'paint the door', agent: 'crashed', liveness: 'dead' }]);
   // Another look adds nothing.
   expect(await place.crashed()).toEqual([id]);
+});
+
+test.each([
+  ['.claude/settings.json', true, 0],
+  ['.claude/settings.local.json', true, 0],
+  ['.claude/settings.json', false, 1],
+])(
+  'nothing is recorded where the project says in %s whether hooks are off: %s',
+  async (file, disableAllHooks, count) => {
+    const place = new PublishedScene();
+    mkdirSync(join(place.scene.directory, '.claude'), { recursive: true });
+    writeFileSync(join(place.scene.directory, file), JSON.stringify({ disableAllHooks }));
+    const agent = place.agent('c-1').publishes();
+    expect(await place.listed()).toHaveLength(count);
+    await agent.kill();
+    expect(await place.crashed()).toHaveLength(count);
+  },
+);
+
+test.each([
+  ['--settings', '{"disableAllHooks":true}', 0],
+  ['--settings', 'off.json', 0],
+  ['--settings', '{"theme":"dark"}', 1],
+  ['--resume', '{"disableAllHooks":true}', 1],
+])('nothing is recorded of a run that was started with `%s %s`: %i session', async (option, value, count) => {
+  const place = new PublishedScene();
+  const { directory } = place.scene;
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(join(directory, 'off.json'), '{"disableAllHooks":true}');
+  const startedAt = Date.now() - MINUTE;
+  place.asks('c-1', startedAt + SECOND);
+  const agent = new RunningAgent({}, [option, value]).as({
+    ...{ folder: place.folder, conversation: 'c-1', directory, startedAt },
+  });
+  agent.publishes();
+  expect(await place.listed()).toHaveLength(count);
 });
 
 test('a session without hooks lives while its process does, and rests after an orderly end', async () => {
