@@ -77,7 +77,8 @@ const COMPILED_EVENTS = [
 const START_FLAGS = ['--no-rehash-snapshot', '--v8-pool-size=1'];
 /**
  * Most hooks end before their young memory is full, and before a function is worth compiling further: on 1,000 sessions that takes a
- * quarter of the processor's time. The first flags that Node knows are used; the launcher knows both lists.
+ * quarter of the processor's time. The first flags that Node knows are used, by a Node of the same size; the launcher
+ * knows both lists.
  */
 const HOOK_FLAGS = [[...START_FLAGS, '--min-semi-space-size=16', '--interrupt-budget=400000'], START_FLAGS, []];
 /** Runs the program and keeps its code when it ends, as bridge/command/compiled.ts reads it. Nothing that it begins outlives it. */
@@ -349,7 +350,7 @@ function olderName(program) {
 function compileHook(folder) {
   const room = join(folder, 'bridge', dirname(HOOK));
   const flags = HOOK_FLAGS.find((known) => spawnSync(process.execPath, [...known, '-e', '0']).status === 0) ?? [];
-  fs.writeFileSync(join(room, 'flags'), `${flags.join(' ')}\n`);
+  fs.writeFileSync(join(room, 'flags'), `${flags.join(' ')}\n${fs.statSync(process.execPath).size}\n`);
   const recorded = join(root, 'test/fixtures/transcripts/claude/deeds.jsonl');
   inScratch((scratch, env) => {
     const transcript_path = join(scratch, 'recorded.jsonl');

@@ -11,6 +11,7 @@ import {
   readFileSync,
   readSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -27,6 +28,9 @@ const PLUGIN = join(packageRoot(), 'plugin');
 const RUN = join(PLUGIN, 'hooks/run');
 const PAYLOAD = '{"hook_event_name":"SessionStart"}';
 const NOBODY = 65_534;
+const bytesOfNode = () => statSync(process.execPath).size;
+/** As the build writes them. */
+const TRIED = `--no-rehash-snapshot --v8-pool-size=1\n${bytesOfNode()}\n`;
 const asRoot = process.getuid?.() === 0 ? test : test.skip;
 
 interface Started {
@@ -111,7 +115,7 @@ describe.each(['dash', 'bash'])('hooks/run', (shell) => {
 
     test('starts Node with the flags that the build names, and without what the agent has Node do', () => {
       const installed = installedHook();
-      writeFileSync(join(installed.root, 'dist/bridge/hook/flags'), '--no-rehash-snapshot --v8-pool-size=1\n');
+      writeFileSync(join(installed.root, 'dist/bridge/hook/flags'), TRIED);
       writeFileSync(join(installed.home, 'openssl.cnf'), '[[[');
       const agents = {
         ...{ NODE_OPTIONS: '--require /nowhere/hook.cjs', NODE_EXTRA_CA_CERTS: '/etc/certificates.pem' },
@@ -127,7 +131,7 @@ describe.each(['dash', 'bash'])('hooks/run', (shell) => {
       const installed = installedHook();
       const [build, packed] = ['.builds/newest', 'dist'].map((name) => join(installed.root, name)) as [string, string];
       cpSync(packed, build, { recursive: true });
-      writeFileSync(join(build, 'bridge/hook/flags'), '--no-rehash-snapshot --v8-pool-size=1\n');
+      writeFileSync(join(build, 'bridge/hook/flags'), TRIED);
       symlinkSync('newest', join(installed.root, '.builds/current'));
       const flags = () => JSON.parse(start(shell, homeOf(installed)).out).flags;
       expect(flags()).toHaveLength(2);
@@ -136,22 +140,25 @@ describe.each(['dash', 'bash'])('hooks/run', (shell) => {
     });
 
     test('knows the flags that the build of the product names', () => {
-      const flags = readFileSync(join(packageRoot(), 'dist/bridge/hook/flags'), 'utf8').trim();
+      const [flags, bytes] = readFileSync(join(packageRoot(), 'dist/bridge/hook/flags'), 'utf8').split('\n');
+      expect(bytes).toBe(`${bytesOfNode()}`);
       expect(readFileSync(RUN, 'utf8')).toContain(`'${flags}') exec "$node" ${flags} "$main" "$@"`);
     });
 
     test('starts another Node than that of the installation without flags', () => {
       const installed = installedHook();
       writeFileSync(installed.file, `${installed.root}\n/nowhere/node\n`);
-      writeFileSync(join(installed.root, 'dist/bridge/hook/flags'), '--no-rehash-snapshot --v8-pool-size=1\n');
+      writeFileSync(join(installed.root, 'dist/bridge/hook/flags'), TRIED);
       expect(JSON.parse(start(shell, homeOf(installed)).out)).toMatchObject({ flags: [] });
     });
 
     test.each<[string, string | Buffer | null]>([
-      ['names others', '--no-such-flag\n'],
-      ['has the line ends of another system', '--no-rehash-snapshot --v8-pool-size=1\r\n'],
-      ['has code in it', '-e process.exit(7)\n'],
-      ['has a pattern in it', '* --no-rehash-snapshot\n'],
+      ['was made with another Node', `--no-rehash-snapshot --v8-pool-size=1\n${bytesOfNode() - 1}\n`],
+      ['does not say with which Node it was made', '--no-rehash-snapshot --v8-pool-size=1\n'],
+      ['names others', `--no-such-flag\n${bytesOfNode()}\n`],
+      ['has the line ends of another system', `--no-rehash-snapshot --v8-pool-size=1\r\n${bytesOfNode()}\r\n`],
+      ['has code in it', `-e process.exit(7)\n${bytesOfNode()}\n`],
+      ['has a pattern in it', `* --no-rehash-snapshot\n${bytesOfNode()}\n`],
       ['is no text', Buffer.from([0, 1, 2, 10, 0xff, 0xfe, 0, 10])],
       ['is empty', ''],
       ['is much too long', '-'.repeat(1_000_000)],

@@ -10,7 +10,7 @@ import { testFolder } from '../../harness/folder.js';
 
 export const HOOK = compiledProgram('bridge/hook/main').replace(/\.js$/, '.cjs');
 /** As the launcher of the plugin starts it. */
-export const HOOK_FLAGS = readFileSync(join(HOOK, '../flags'), 'utf8').trim().split(' ');
+export const HOOK_FLAGS = readFileSync(join(HOOK, '../flags'), 'utf8').split('\n', 1).join('').split(' ');
 
 export interface Scene {
   readonly home: string;
