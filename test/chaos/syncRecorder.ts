@@ -16,14 +16,15 @@ export interface SyncedFile {
 }
 
 const file = process.env[SYNC_RECORD];
+/** The host's wall clock, as the servers of the scene see it: the harness may set that of this process, and a host corrects its own. */
+const wallNow = Date.now;
 const fsync = fs.fsync;
 
 if (file !== undefined) {
   fs.fsync = ((descriptor: number, done: fs.NoParamCallback) => {
     const path = fs.readlinkSync(`/proc/self/fd/${descriptor}`);
     fsync(descriptor, (error) => {
-      // The harness may have set the wall clock of this process.
-      const at = Math.round(performance.timeOrigin + performance.now());
+      const at = wallNow();
       if (error === null) fs.appendFileSync(file, `${JSON.stringify({ at, path } satisfies SyncedFile)}\n`);
       done(error);
     });
