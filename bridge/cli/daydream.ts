@@ -22,7 +22,8 @@ review. Needs no Redis.
   --json       {"reviews": [{"date", "path", "facts"}], "acknowledged",
                "notices"}
 
-If \`daydream.cron\` (DAYDREAM_CRON) is set, the bridge or its standby runs it on schedule.
+If \`daydream.cron\` (DAYDREAM_CRON) is set, the bridge or its standby
+runs it on schedule.
 
 exit code: 0 done, 2 no such day, 3 a review could not be written
 

@@ -151,7 +151,7 @@ test.each<[string, (folder: string) => void, RegExp]>([
 /** As many bytes as before. */
 function damage(path: string): void {
   const bytes = readFileSync(path);
-  bytes.fill(0, bytes.length / 2);
+  bytes.fill(0, Math.floor(bytes.length / 2));
   writeFileSync(path, bytes);
 }
 
