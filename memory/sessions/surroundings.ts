@@ -1,4 +1,5 @@
 /** The entry programs' knowledge of their caller: the variables and the directory that lead to a session. */
+import { FOLDER_VARIABLES } from '../../src/agents/agentProgram.js';
 import { AGENT_PROGRAMS } from '../../src/agents/programs.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Origin } from '../words.js';
@@ -17,7 +18,6 @@ export const SURROUNDING_VARIABLES = [
   'WATCHKEEPER_SESSION',
   'WATCHKEEPER_RUN',
   'XDG_STATE_HOME',
-  'HOME',
   'TMPDIR',
   'PATH',
   'CLAUDECODE',
@@ -27,8 +27,7 @@ export const SURROUNDING_VARIABLES = [
   'CLAUDE_CODE_SIMPLE',
   'CLAUDE_CODE_SAFE_MODE',
   'CODEX_THREAD_ID',
-  'CLAUDE_CONFIG_DIR',
-  'CODEX_HOME',
+  ...FOLDER_VARIABLES,
 ] as const;
 export type SurroundingVariable = (typeof SURROUNDING_VARIABLES)[number];
 

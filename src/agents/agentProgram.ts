@@ -43,11 +43,8 @@ export interface AgentProgram {
 }
 
 /** The variables that say where the programs keep their files. */
-export interface ProgramFolders {
-  readonly HOME?: string | undefined;
-  readonly CLAUDE_CONFIG_DIR?: string | undefined;
-  readonly CODEX_HOME?: string | undefined;
-}
+export const FOLDER_VARIABLES = ['HOME', 'CLAUDE_CONFIG_DIR', 'CODEX_HOME'] as const;
+export type ProgramFolders = { readonly [Name in (typeof FOLDER_VARIABLES)[number]]?: string | undefined };
 
 /** A file with an object in each line, the latest last. Its texts are foreign. */
 export interface HistoryPlace {
