@@ -6,7 +6,8 @@ import type { Changing } from '../brief/changesSince.js';
 import { entries, Words } from '../brief/observedSections.js';
 import { isUnfinished } from '../condition/weight.js';
 import { type Look, lookAt } from '../look/look.js';
-import { type Weighed, weighedHere } from '../look/unfinished.js';
+import type { Weighed } from '../look/marks.js';
+import { weighedHere } from '../look/unfinished.js';
 import { lastAskedOf, purposeOf } from '../observed/purpose.js';
 import type { Memory } from '../sessions/memory.js';
 import { startedAgain } from '../sessions/published.js';
@@ -37,11 +38,16 @@ export async function aroundHere(memory: Reporting, except: string | null, until
   const back = comingBack(memory, gone);
   const left = gone.filter(({ id }) => !back.some((session) => session.id === id));
   return {
-    unfinished: left.filter((one) => isUnfinished(one) && one.weight !== 'taken_up'),
+    unfinished: left.filter(isToBeTold),
     takenUp: left.filter(({ weight }) => weight === 'taken_up').length,
     atWork: await atWorkOf(memory, [...atWork, ...back], until),
     resting: left.find((one) => !isUnfinished(one)) ?? null,
   };
+}
+
+/** @returns whether the next agent is given its record by itself */
+export function isToBeTold({ weight }: Pick<Weighed, 'weight'>): boolean {
+  return isUnfinished({ weight }) && weight !== 'taken_up';
 }
 
 /** @returns those whose agent died, and is started again by its program: another one must not begin the same */

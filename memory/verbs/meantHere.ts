@@ -4,7 +4,8 @@
  */
 import { counted } from '../../src/counted.js';
 import { isUnfinished } from '../condition/weight.js';
-import { type Weighed, type WeighedHere, weighedHere } from '../look/unfinished.js';
+import type { Weighed } from '../look/marks.js';
+import { type WeighedHere, weighedHere } from '../look/unfinished.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Viewer } from '../sessions/views.js';
