@@ -4,7 +4,7 @@ import { isoTime } from '../../src/time.js';
 import type { Section } from '../brief/budget.js';
 import type { Changing } from '../brief/changesSince.js';
 import { entries, Words } from '../brief/observedSections.js';
-import { isUnfinished } from '../condition/weight.js';
+import { isToBeTold, isUnfinished } from '../condition/weight.js';
 import { type Look, lookAt } from '../look/look.js';
 import type { Weighed } from '../look/marks.js';
 import { weighedHere } from '../look/unfinished.js';
@@ -43,11 +43,6 @@ export async function aroundHere(memory: Reporting, except: string | null, until
     atWork: await atWorkOf(memory, [...atWork, ...back], until),
     resting: left.find((one) => !isUnfinished(one)) ?? null,
   };
-}
-
-/** @returns whether the next agent is given its record by itself */
-export function isToBeTold({ weight }: Pick<Weighed, 'weight'>): boolean {
-  return isUnfinished({ weight }) && weight !== 'taken_up';
 }
 
 /** @returns those whose agent died, and is started again by its program: another one must not begin the same */

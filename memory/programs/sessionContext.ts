@@ -10,6 +10,7 @@ import { entries, Words } from '../brief/observedSections.js';
 import { proofOf } from '../brief/proof.js';
 import { contextFor, notesFor, unshownContext } from '../brief/resumeContext.js';
 import { recordView, viewOf } from '../brief/view.js';
+import { isToBeTold } from '../condition/weight.js';
 import { newWorklog } from '../fold/newWorklog.js';
 import { isUndeclared, isUnused } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
@@ -19,16 +20,7 @@ import { likelyFirst } from '../look/unfinished.js';
 import { hasScreen } from '../sessions/agentProcess.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Viewer } from '../sessions/views.js';
-import {
-  type Around,
-  aroundHere,
-  besideLines,
-  isToBeTold,
-  type Reporting,
-  restingLine,
-  type Taken,
-  takenBy,
-} from './around.js';
+import { type Around, aroundHere, besideLines, type Reporting, restingLine, type Taken, takenBy } from './around.js';
 import type { Launch, StartedConversation } from './conversationStart.js';
 import { type GivenContext, REPORTED } from './delegatedContext.js';
 import { noticeOf, noticeOfOther, noticeOfUnread } from './notice.js';

@@ -6,7 +6,9 @@ import { contextFor } from '../../../memory/brief/resumeContext.js';
 import { viewOf } from '../../../memory/brief/view.js';
 import { listSessions } from '../../../memory/look/list.js';
 import { lookAt } from '../../../memory/look/look.js';
-import { weighedHere } from '../../../memory/look/unfinished.js';
+import { likelyFirst, weighedHere } from '../../../memory/look/unfinished.js';
+import { onlyCrashed } from '../../../memory/verbs/inTheWay.js';
+import { meantHere } from '../../../memory/verbs/meantHere.js';
 import { asks, call, Morning, result, says } from '../../mornings/mornings.js';
 
 const WORK = 'Write the parser';
@@ -165,4 +167,17 @@ test('one that its own agent has deleted was finished by that', async () => {
   ];
   await morning.session(WORK, [asks(WORK), ...remove, call('Bash', { command: 'npm test' })], 'kill');
   expect(await found(morning)).toMatchObject({ weights: ['open_turn'], doubtful: [], settled: [] });
+});
+
+test('a session whose files were finished is no longer meant, nor given to an agent that cannot wait, where other work is open', async () => {
+  const morning = new Morning();
+  await morning.halfWritten(WORK, 'kill');
+  await morning.finishes('Finish it', WORK);
+  await morning.chat('rain');
+  const likely = () => likelyFirst(morning.open(), '');
+  const meant = async () => (await meantHere(morning.open(), { session: undefined })).session.id;
+  expect([await meant(), likely()]).toEqual([morning.ids.get(WORK), null]);
+  await morning.halfWritten(LATER, 'kill');
+  const later = morning.ids.get(LATER);
+  expect([await meant(), likely(), (await onlyCrashed(morning.open()))?.id]).toEqual([later, later, later]);
 });
