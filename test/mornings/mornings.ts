@@ -467,6 +467,15 @@ export const STORIES: Readonly<{ [name: string]: Story }> = {
     first: null,
     person: null,
   },
+  'work that its person stopped, and stopped again before the correction was begun': {
+    day: async (m) => {
+      await m.stopped('Split the package', [asks('No, rather'), asks('[Request interrupted by user]')]);
+      await m.chat('rain');
+    },
+    first: 'Split the package',
+    person: null,
+    also: ['a person stopped it'],
+  },
   'a question that its person stopped before any work was done': {
     day: async (m) => {
       await m.session('What is hail?', [asks('What is hail?'), asks('[Request interrupted by user]')]);
