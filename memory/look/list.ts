@@ -10,8 +10,9 @@ import type { Memory } from '../sessions/memory.js';
 import type { Viewer } from '../sessions/views.js';
 import type { LeftSession } from '../workspaces/log.js';
 import { type Entry, type EntryOptions, foldedEntry, type Listed, tried, writtenEntry } from './entry.js';
-import { fallenWeights } from './stillInDoubt.js';
-import { markFor, markOf, noteLeft, weighedBy } from './unfinished.js';
+import { markOf, noteLeft, weighedBy } from './marks.js';
+import { changedWeights } from './stillInDoubt.js';
+import { markFor } from './unfinished.js';
 
 /** A session in a list. */
 export interface ListedSession extends Listed {
@@ -83,8 +84,8 @@ export async function listSessions(memory: Listing, options: ListOptions): Promi
   for (const folder of folders) found.push(...(await rowOf(folder)));
   found.sort((left, right) => (right.last_activity ?? 0) - (left.last_activity ?? 0));
   const shown = found.slice(0, most);
-  const fallen = await fallenWeights(memory, shown.map(weightyOf));
-  const rows = shown.map((row) => weighing(row, fallen.get(row.session_id) ?? row.condition.weight));
+  const changed = await changedWeights(memory, shown.map(weightyOf), new Map());
+  const rows = shown.map((row) => weighing(row, changed.get(row.session_id) ?? row.condition.weight));
   return { rows, more: Math.max(found.length - most, 0), resting: 0 };
 }
 
@@ -110,9 +111,9 @@ async function listUnfinished(memory: Listing, options: ListOptions, most: numbe
     const place = tried(() => claims.find(id), options.onUnreadable);
     if (place !== null) noteLeft(memory, place, left);
   }
-  const fallen = await fallenWeights(memory, weighed);
-  const again = weighed.map((one) => ({ ...one, weight: fallen.get(one.id) ?? one.weight }));
-  const left = again.filter(({ id, weight }) => weight !== 'rests' || !fallen.has(id)).sort(byWeight);
+  const changed = await changedWeights(memory, weighed, marks);
+  const again = weighed.map((one) => ({ ...one, weight: changed.get(one.id) ?? one.weight }));
+  const left = again.filter(({ id, weight }) => weight !== 'rests' || !changed.has(id)).sort(byWeight);
   const shown: ListedSession[] = [];
   for (const { id, row, weight } of left.slice(0, most))
     shown.push(...(row === null ? await rowOf(places.sessionFolder(id)) : [row]).map((each) => weighing(each, weight)));

@@ -16,7 +16,7 @@ import { type LeftProcess, leftProcesses, wordsOfShell } from '../sessions/leftP
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Viewer } from '../sessions/views.js';
 import { publishedWait } from './publishedWait.js';
-import { type SettledFile, settledSince } from './settledSince.js';
+import { isTakenUp, type SettledFile, settledSince } from './settledSince.js';
 
 /**
  * Judges the work of a session's agent by the rules of the watchdog.
@@ -83,15 +83,16 @@ export async function lookAt(
   const settled = inDoubt === null ? [] : await settledSince(memory, { log, fold, doubtful: inDoubt }, place);
   const doubtful = inDoubt?.filter(({ path }) => settled.every((file) => file.path !== path)) ?? null;
   const looseEnds = { ...recorded.looseEnds, files: 0, abandoned_files: 0 };
-  const isSettled = settled.length > 0 && doubtful?.length === 0;
-  const isTakenUp = isSettled && settled.some(({ by }) => hasBegunSince(memory, by, state.last_activity));
+  const isSettled = doubtful?.length === 0;
+  const ends = { ends: recorded.looseEnds, workspace: place };
+  const isOver = isSettled && isTakenUp(memory, { log, fold }, settled, ends);
   const condition = isSettled ? conditionOf({ ...recorded, looseEnds }, viewpoint) : first;
   const isCompacted = fold?.isCompacted ?? false;
   let left: LeftProcess[] | null = null;
   // A look at other processes, or at files, waits until it is asked for.
   const whole = {
     ...condition,
-    ...(isTakenUp && { weight: weightTakenUp(condition.progress, looseEnds) }),
+    ...(isOver && { weight: weightTakenUp(condition.progress, looseEnds) }),
     session_state: sessionStateOf(condition.freshness, { isUsed: isUsed(log, fold), isCompacted }),
     step: stepOf(stepsOf({ log, fold })),
     settled,
@@ -104,12 +105,6 @@ export async function lookAt(
     },
   };
   return { log, state, fold, isUnseen, last: lastActive(recorded), now, path, condition: whole };
-}
-
-/** Its agent was told of unfinished work when it began: an older window may have written the same files for another reason. */
-function hasBegunSince(memory: Viewer, by: string | null, last: number | null): boolean {
-  const runs = by === null ? [] : (memory.look(by)?.log.state.runs ?? []);
-  return runs.some(({ started_at }) => started_at > (last ?? 0));
 }
 
 function leftBy(memory: Viewer, log: Worklog, { agent }: Condition): LeftProcess[] {

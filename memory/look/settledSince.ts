@@ -2,15 +2,17 @@
 
 import { SHELLS } from '../../src/journal/agentVocabulary.js';
 import type { DoubtfulFile } from '../condition/filesInDoubt.js';
-import { filesInDoubt } from '../condition/filesInDoubt.js';
-import { byWeight, type Weighty } from '../condition/weight.js';
+import { filesInDoubt, nameIn } from '../condition/filesInDoubt.js';
 import type { Worklog } from '../fold/worklog.js';
 import { Git } from '../git/git.js';
+import { filesInHand } from '../observed/inHand.js';
+import type { LooseEnds } from '../observed/looseEnds.js';
 import type { Observed } from '../observed/observed.js';
 import { observe } from '../observed/sources.js';
 import type { Viewer } from '../sessions/views.js';
 import type { LeftSession } from '../workspaces/log.js';
 import type { Workspace } from '../workspaces/workspace.js';
+import { markOf } from './marks.js';
 
 /** Other sessions of the directory that are looked at, the last active first. */
 const MOST_LOOKED_AT = 20;
@@ -39,23 +41,70 @@ export interface Doubted {
  */
 export async function settledSince(memory: Viewer, doubted: Doubted, workspace: Workspace): Promise<SettledFile[]> {
   const { log, fold, doubtful } = doubted;
-  const last = fold?.lastActivity ?? log.last_activity;
-  if (last === null || doubtful.length === 0) return [];
+  if (lastSeen(doubted) === null || doubtful.length === 0) return [];
+  const left = leftAt(doubted, workspace);
   const open = new Set(doubtful.map(({ path }) => path));
   const settled: SettledFile[] = [];
   const settle = (file: SettledFile) => {
     if (open.delete(file.path)) settled.push(file);
   };
-  for (const other of activeSince(memory, workspace, { last, except: log.session_id ?? '' })) {
+  const first = Math.min(...doubtful.map(({ path }) => left(path)));
+  for (const other of activeSince(memory, workspace, first, log)) {
     if (open.size === 0) break;
-    for (const { at, ...file } of await changedBy(memory, other, workspace)) if (at > last) settle(file);
+    for (const { at, ...file } of await changedBy(memory, other, workspace)) if (at > left(file.path)) settle(file);
   }
   for (const { path, exists } of doubtful)
     if (!exists && isKnownWritten(fold, path)) settle({ path, how: 'deleted', by: null });
+  const last = Math.max(...[...open].map(left));
   if (open.size > 0)
     for (const path of new Git(workspace.root, memory.surroundings.variables).committedAfter(last) ?? [])
       settle({ path, how: 'committed', by: null });
   return settled;
+}
+
+function lastSeen({ log, fold }: Pick<Doubted, 'log' | 'fold'>): number | null {
+  return fold?.lastActivity ?? log.last_activity;
+}
+
+/**
+ * A conversation that is resumed for a question leaves the file as it was.
+ * @returns a function that says when the agent was last seen in the turn that left the file, UTC epoch milliseconds
+ */
+function leftAt(doubted: Pick<Doubted, 'log' | 'fold'>, { root }: Workspace): (path: string) => number {
+  const { log, fold } = doubted;
+  const last = lastSeen(doubted) ?? 0;
+  const isNow = new Set(fold === null ? [] : filesInHand(fold).map((path) => nameIn(root, path)));
+  const turns = fold?.leftTurns.map(({ at, files }) => ({ at, files: files.map((path) => nameIn(root, path)) })) ?? [];
+  return (path) => {
+    const instants = turns.flatMap(({ at, files }) => (files.includes(path) ? [at] : []));
+    const isLeft = instants.length > 0 && !isNow.has(path) && log.files.get(path)?.status !== 'working';
+    return isLeft ? Math.max(...instants) : last;
+  };
+}
+
+/**
+ * An agent that began later was told of unfinished work; an older window may have written the same files for another reason. Of a crash
+ * that no agent was told of, one may have met a file by chance.
+ * @param settled all its files that were in doubt
+ * @param ends what else is unfinished; it must be older than the other agent, too
+ */
+export function isTakenUp(
+  memory: Viewer,
+  doubted: Omit<Doubted, 'doubtful'>,
+  settled: readonly SettledFile[],
+  { ends, workspace }: { readonly ends: LooseEnds; readonly workspace: Workspace },
+): boolean {
+  const { log } = doubted;
+  const left = leftAt(doubted, workspace);
+  const since = (path: string) => (ends.turn || ends.stopped || ends.failed ? (lastSeen(doubted) ?? 0) : left(path));
+  const isKnown = log.told !== null || settled.some(({ path }) => hasBegunAfter(log, left(path)));
+  return (
+    isKnown && settled.some(({ path, by }) => by !== null && hasBegunAfter(memory.look(by)?.log.state, since(path)))
+  );
+}
+
+function hasBegunAfter(log: Worklog | undefined, at: number): boolean {
+  return log?.runs.some(({ started_at }) => started_at > at) ?? false;
 }
 
 /** A file that is gone was deleted since if its agent had written it, and no command that may have deleted it was running. */
@@ -67,22 +116,25 @@ function isKnownWritten(fold: Observed | null, path: string): boolean {
 
 interface Other {
   readonly id: string;
-  /** As it is noted. Undefined if it is not: then it may be at work. */
-  readonly left: LeftSession | undefined;
+  /** As it is noted. Null if it is not: then it may be at work. */
+  readonly left: LeftSession | null;
 }
 
-/** @returns the sessions of the workspace that may have been active later, the last active first */
-function activeSince(
-  { claims }: Viewer,
-  workspace: Workspace,
-  { last, except }: { readonly last: number; readonly except: string },
-): Other[] {
-  const read = claims.read(workspace);
-  const noted = ({ left }: Other) => left?.last_activity ?? Number.POSITIVE_INFINITY;
+/**
+ * @param last UTC epoch milliseconds
+ * @param log of the session with files in doubt
+ * @returns the other sessions of the workspace that may have been active later: those that are known to have finished its files, or were
+ *   given its record; then the last active first. Of one that has ended nothing is noted but that
+ */
+function activeSince(memory: Viewer, workspace: Workspace, last: number, { session_id, told }: Worklog): Other[] {
+  const read = memory.claims.read(workspace);
+  const likely = [...((session_id !== null && read?.left.get(session_id)?.by) || []), told?.session_id];
+  const noted = ({ left }: Other) => (left === null ? Number.MAX_SAFE_INTEGER : (left.last_activity ?? last));
+  const rank = (other: Other) => (likely.includes(other.id) ? Number.POSITIVE_INFINITY : noted(other));
   return [...(read?.sessions ?? [])]
-    .map((id) => ({ id, left: read?.left.get(id) }))
-    .filter((other) => other.id !== except && noted(other) > last)
-    .sort((one, other) => (noted(one) === noted(other) ? (one.id < other.id ? 1 : -1) : noted(other) - noted(one)))
+    .map((id) => ({ id, left: markOf(memory, id, read?.left.get(id)) }))
+    .filter((other) => other.id !== session_id && noted(other) >= last)
+    .sort((one, other) => (rank(one) === rank(other) ? (one.id < other.id ? 1 : -1) : rank(other) - rank(one)))
     .slice(0, MOST_LOOKED_AT);
 }
 
@@ -96,7 +148,7 @@ const known = new WeakMap<object, Map<string, Promise<readonly Changed[]>>>();
 
 /** @returns what the session has finished. What is noted of a session holds, so it is looked at once */
 function changedBy(memory: Viewer, { id, left }: Other, workspace: Workspace): Promise<readonly Changed[]> {
-  if (left === undefined) return changesOf(memory, id, workspace);
+  if (left === null) return changesOf(memory, id, workspace);
   const ofMemory = known.get(memory) ?? new Map<string, Promise<readonly Changed[]>>();
   known.set(memory, ofMemory);
   const key = `${id} ${left.at}`;
@@ -122,9 +174,4 @@ async function changesOf(memory: Viewer, id: string, workspace: Workspace): Prom
     return [...moved, { path, how: change === 'deleted' ? 'deleted' : 'written', by: id, at }];
   });
   return [...observed, ...declared].filter(({ path }) => !own.has(path));
-}
-
-/** @returns those whose weight may have fallen since it was noted, the heaviest first */
-export function inDoubt<One extends Weighty>(weighed: readonly One[]): One[] {
-  return weighed.filter(({ weight }) => weight === 'files_in_doubt').sort(byWeight);
 }

@@ -2,12 +2,10 @@
  * The sessions of a workspace on which no agent works, weighed against each other. A directory may have thousands: what was found of
  * each is noted in the workspace's log, and holds until the session's worklog grows.
  */
-import { statSync } from 'node:fs';
-import { UnreachableError, UsageError } from '../../src/errors.js';
 import { type Condition, conditionOf } from '../condition/condition.js';
 import { isDamaged } from '../condition/damage.js';
 import { recordedIn, recordedOf } from '../condition/recorded.js';
-import { byWeight, isUnfinished, WEIGHTS, type Weight } from '../condition/weight.js';
+import { byWeight, isToBeTold } from '../condition/weight.js';
 import { isInterrupted } from '../condition/words.js';
 import { isUnused } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
@@ -17,21 +15,12 @@ import type { Viewer } from '../sessions/views.js';
 import type { LeftSession } from '../workspaces/log.js';
 import type { Workspace } from '../workspaces/workspace.js';
 import { type Look, lookAt } from './look.js';
-import { inDoubt } from './settledSince.js';
+import { markOf, noteLeft, sizeOf, type Weighed, weighedBy } from './marks.js';
+import { mayHaveChanged } from './stillInDoubt.js';
 import { settledState } from './written.js';
 
-const NO_ERROR = { throwIfNoEntry: false } as const;
 /** A guess looks at no more of them. */
 const MOST_GUESSED = 50;
-
-export interface Weighed {
-  readonly id: string;
-  readonly weight: Weight;
-  /** Its agent crashed or was cut off. */
-  readonly isInterrupted: boolean;
-  /** UTC epoch milliseconds. Null if there was none. */
-  readonly last_activity: number | null;
-}
 
 export interface WeighedHere {
   /** The heaviest first. */
@@ -73,7 +62,7 @@ export async function weighedHere(
     if (!isNothing) gone.push(weighed);
     if (mark !== null) found.set(session.id, mark);
   }
-  await weighAgain(memory, { gone, marks: found }, until);
+  await weighAgain(memory, { gone, marks: found, left: known?.left ?? new Map() }, until);
   noteLeft(memory, workspace, found);
   return {
     gone: gone.sort(byWeight),
@@ -86,42 +75,28 @@ interface Found {
   readonly gone: Weighed[];
   /** By session, what was found just now. */
   readonly marks: Map<string, LeftSession>;
+  /** By session, what was noted before. */
+  readonly left: ReadonlyMap<string, LeftSession>;
 }
 
-/** Others may have finished files in doubt since that was noted. The heaviest is looked at, until one is still in doubt. */
-async function weighAgain(memory: Weighing, { gone, marks }: Found, until: number): Promise<void> {
-  for (const one of inDoubt(gone).slice(0, MOST_GUESSED)) {
-    if (marks.has(one.id) || memory.clock.now() >= until) return;
-    const [session] = openOne(memory, one.id);
-    if (session === undefined) continue;
+/** What others did since it was noted may have changed a weight. Once one is found still in doubt, no lighter one in doubt is looked at. */
+async function weighAgain(memory: Weighing, { gone, marks, left }: Found, until: number): Promise<void> {
+  let isInDoubt = false;
+  for (const one of mayHaveChanged(gone, left).slice(0, MOST_GUESSED)) {
+    if (memory.clock.now() >= until) return;
+    const wasInDoubt = one.weight === 'files_in_doubt';
+    if (isInDoubt && wasInDoubt) continue;
+    const [session] = marks.has(one.id) ? [] : openOne(memory, one.id);
+    if (session === undefined) {
+      isInDoubt ||= wasInDoubt && marks.has(one.id);
+      continue;
+    }
     const { mark, isNothing: _, ...weighed } = await weigh(memory, session, until);
-    if (weighed.weight === one.weight) return;
+    isInDoubt ||= weighed.weight === 'files_in_doubt';
+    if (weighed.weight === one.weight) continue;
     gone.splice(gone.indexOf(one), 1, weighed);
     if (mark !== null) marks.set(one.id, mark);
   }
-}
-
-/** @returns what is noted of the session, if its worklog is still what it was; else null */
-export function markOf(
-  { places, surroundings }: Pick<Viewer, 'places' | 'surroundings'>,
-  id: string,
-  mark: LeftSession | undefined,
-): LeftSession | null {
-  if (mark === undefined || sizeOf(places, id) !== mark.at) return null;
-  // After the host was started again, a window that had answered is no crash.
-  const isOfThisBoot = mark.boot_id === surroundings.process.boot_id;
-  return mark.weight === 'crashed' && !isOfThisBoot ? null : mark;
-}
-
-/** @returns nothing for one that has ended, or is in the archive */
-export function weighedBy(id: string, { weight, interrupted, last_activity }: LeftSession): Weighed[] {
-  const known = WEIGHTS.find((each) => each === weight);
-  return known === undefined ? [] : [{ id, weight: known, isInterrupted: interrupted, last_activity }];
-}
-
-/** @returns the bytes of its worklog; -1 if that is not among the sessions, but in the archive */
-function sizeOf(places: Viewer['places'], id: string): number {
-  return statSync(places.worklogOf(id), NO_ERROR)?.size ?? -1;
 }
 
 function endedMark({ places, surroundings }: Pick<Viewer, 'places' | 'surroundings'>, id: string): LeftSession {
@@ -164,7 +139,9 @@ async function weigh(
   const isNothing = look !== null && isNeverAsked(look, log.state);
   const last_activity = look?.state.last_activity ?? recorded.last_activity;
   const isSure = isRead && session.manning !== 'elsewhere';
-  const mark = markFor(memory, session, condition, last_activity);
+  const found = markFor(memory, session, condition, last_activity);
+  const by = [...new Set(look?.condition.settled.flatMap((file) => file.by ?? []))];
+  const mark = found === null || by.length === 0 ? found : { ...found, by };
   return {
     ...{ id, weight: condition.weight, isInterrupted: isInterrupted(condition), last_activity },
     isNothing,
@@ -177,34 +154,12 @@ function isNeverAsked({ fold, isUnseen, condition }: Look, log: Worklog): boolea
   return isUnused(log, fold, isUnseen) && !(isUnseen && condition.agent === 'crashed');
 }
 
-/** A memory that takes no lines is looked at all the same. */
-export function noteLeft(
-  { claims, isBridges }: Pick<Memory, 'claims' | 'isBridges'>,
-  workspace: Workspace,
-  found: ReadonlyMap<string, LeftSession>,
-): void {
-  if (found.size === 0 || isBridges) return;
-  try {
-    claims.leave(workspace, found);
-  } catch (error) {
-    if (!(error instanceof UnreachableError || error instanceof UsageError)) throw error;
-  }
-}
-
-/** Writes to a session something that says nothing of its work: what is noted of it still holds. */
-export function keepMark(memory: Weighing, id: string, write: () => void): void {
-  const { workspace } = memory;
-  const mark = markOf(memory, id, memory.claims.read(workspace)?.left.get(id));
-  write();
-  if (mark !== null) noteLeft(memory, workspace, new Map([[id, { ...mark, at: sizeOf(memory.places, id) }]]));
-}
-
 /** @returns the session that a directory's next agent would most likely hear of first, as worklogs alone show it. Null if there is none */
 export function likelyFirst(memory: Weighing, except: string): string | null {
   const known = memory.claims.read(memory.workspace);
   const isHeavy = (id: string) => {
     const mark = markOf(memory, id, known?.left.get(id));
-    return id !== except && (mark === null || weighedBy(id, mark).some(isUnfinished));
+    return id !== except && (mark === null || weighedBy(id, mark).some(isToBeTold));
   };
   const ids = [...(known?.sessions ?? [])].filter(isHeavy).slice(-MOST_GUESSED);
   const open = ids.flatMap((id) => openOne(memory, id)).filter(({ manning }) => manning !== 'at_work');

@@ -49,7 +49,7 @@ export class Observed {
   lastTurnEnd: string | null = null;
   /** The words of the error with which it ended. Null if it has none. */
   lastError: string | null = null;
-  /** A person stopped its last turn after its first call, and asked nothing since. */
+  /** A person stopped its last turn after its first call, or before it had resumed work that was broken off, and asked nothing since. */
   isStopped = false;
   /** Since when it owes none; null while it does, and before its first turn. */
   idleAt: number | null = null;
@@ -84,6 +84,8 @@ export class Observed {
   #cut: Parameters<typeof unlessStopped>[1] = null;
   /** Since the last end of a turn. */
   #hasCalled = false;
+  /** Work with calls was stopped or cut off, and no turn has been answered since. */
+  #isBrokenOff = false;
   readonly #calls = new OpenCalls();
   /** The tokens of each message, as last counted. */
   readonly #messages = new Map<string, Tokens>();
@@ -133,6 +135,7 @@ export class Observed {
         takeOrder(this.orders, record, at);
         break;
       case 'rewound':
+        this.#isBrokenOff = false;
         rewind(this.#points, this, { prompts: Number(record.prompts) || 0, at });
         break;
       case 'usage':
@@ -202,11 +205,13 @@ export class Observed {
     const cut = isCut ? this.#leftTurn(this.#conversation ?? '', this.actions.at(-1)?.at ?? at) : null;
     this.#calls.endAll(agent);
     if (agent !== MAIN) return;
+    const hasWork = this.#hasCalled || this.#isBrokenOff;
+    this.#isBrokenOff = hasWork && (isCut || reason === 'interrupted');
     // The end of a session says nothing of a turn that had ended.
     if (this.isTurnOpen) {
       this.lastTurnEnd = reason;
       this.idleAt = at;
-      this.isStopped = reason === 'interrupted' && this.#hasCalled;
+      this.isStopped = reason === 'interrupted' && hasWork;
     }
     forgetPassed(this.orders);
     if (this.#hasCalled) {

@@ -10,11 +10,13 @@ import { entries, Words } from '../brief/observedSections.js';
 import { proofOf } from '../brief/proof.js';
 import { contextFor, notesFor, unshownContext } from '../brief/resumeContext.js';
 import { recordView, viewOf } from '../brief/view.js';
+import { isToBeTold } from '../condition/weight.js';
 import { newWorklog } from '../fold/newWorklog.js';
 import { isUndeclared, isUnused } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
 import { type Look, lookAt } from '../look/look.js';
-import { keepMark, likelyFirst, type Weighed } from '../look/unfinished.js';
+import { keepMark, type Weighed } from '../look/marks.js';
+import { likelyFirst } from '../look/unfinished.js';
 import { hasScreen } from '../sessions/agentProcess.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Viewer } from '../sessions/views.js';
@@ -132,7 +134,8 @@ async function heaviest(
     const other = session === null ? null : takenBy(memory, session, isInterrupted);
     if (other !== null) taken.push(other);
     const look = session === null || other !== null ? null : await lookAt(memory, session);
-    if (look !== null && !isNothing(look)) return { look, taken };
+    // Others may have finished it since it was weighed.
+    if (look !== null && !isNothing(look) && isToBeTold(look.condition)) return { look, taken };
   }
   return { look: null, taken };
 }
@@ -142,7 +145,7 @@ async function firstUntold(memory: Reporting, others: readonly Weighed[]): Promi
   for (const { id } of others.filter(({ isInterrupted }) => isInterrupted)) {
     const session = memory.look(id);
     const look = session === null || session.log.state.told !== null ? null : await lookAt(memory, session);
-    if (look !== null && !isNothing(look)) return look;
+    if (look !== null && !isNothing(look) && isToBeTold(look.condition)) return look;
   }
   return null;
 }

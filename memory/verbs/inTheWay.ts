@@ -3,6 +3,7 @@
 import { UsageError } from '../../src/errors.js';
 import { crashesHere, crashLines, crashOf } from '../brief/crashReport.js';
 import type { Resuming } from '../brief/resuming.js';
+import { meantFirst } from '../condition/weight.js';
 import { runWords } from '../fold/runs.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -34,7 +35,7 @@ export async function allHere(
  * @throws UsageError if there are several
  */
 export async function onlyCrashed(memory: Here): Promise<OpenSession | null> {
-  const ids = (await crashesHere(memory)).map(({ id }) => id);
+  const ids = meantFirst(await crashesHere(memory)).map(({ id }) => id);
   if (ids.length > 1)
     throw new UsageError(`${ids.length} sessions crashed here; name one with --session: ${ids.join(', ')}`);
   return ids[0] === undefined ? null : memory.which(ids[0]);

@@ -3,8 +3,9 @@
  * and few of them are read.
  */
 import { counted } from '../../src/counted.js';
-import { isUnfinished } from '../condition/weight.js';
-import { type Weighed, type WeighedHere, weighedHere } from '../look/unfinished.js';
+import { isUnfinished, meantFirst } from '../condition/weight.js';
+import type { Weighed } from '../look/marks.js';
+import { type WeighedHere, weighedHere } from '../look/unfinished.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Viewer } from '../sessions/views.js';
@@ -37,7 +38,8 @@ export async function meantHere(memory: Meaning, { id, session }: Asked, orLast 
   const known = name === undefined ? memory.implied() : memory.which(name);
   if (known !== null) return { session: known, asides: [] };
   const here = await weighedHere(memory, memory.workspace);
-  const interrupted = here.gone.filter(({ isInterrupted }) => isInterrupted);
+  const unfinished = meantFirst(here.gone.filter(isUnfinished));
+  const interrupted = unfinished.filter(({ isInterrupted }) => isInterrupted);
   const [found = [], why = ''] =
     [
       [here.atWork, 'the only one here with an agent'] as const,
@@ -45,7 +47,6 @@ export async function meantHere(memory: Meaning, { id, session }: Asked, orLast 
     ].find(([sessions]) => sessions.length > 0) ?? [];
   const [only] = found;
   if (only !== undefined && found.length === 1) return taken(memory, only.id, why);
-  const unfinished = here.gone.filter(isUnfinished);
   const left =
     found.length > 0 ? null : ((orLast ? lastSession(memory, here) : null) ?? onlyUnfinished(memory, unfinished));
   if (left !== null) return left;
@@ -71,7 +72,7 @@ function onlyUnfinished(memory: Meaning, unfinished: readonly Weighed[]): MeantH
 /** @returns the session that ended last, the only unfinished one, or the one that was active last. Null if there is none */
 function lastSession(memory: Meaning, { gone }: WeighedHere): MeantHere | null {
   const latest = newestOf(gone);
-  const unfinished = gone.filter(isUnfinished);
+  const unfinished = meantFirst(gone.filter(isUnfinished));
   const ended = lastEnded(memory);
   const isEnded = ended !== null && ended.at >= (latest?.last_activity ?? 0);
   const only = isEnded ? null : onlyUnfinished(memory, unfinished);

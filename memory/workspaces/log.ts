@@ -42,6 +42,8 @@ export interface LeftSession {
   readonly last_activity: number | null;
   /** The boot of the host that looked. */
   readonly boot_id: string;
+  /** The sessions whose agents had finished files of it: what they do later may change its weight. Missing if there was none. */
+  readonly by?: readonly string[];
 }
 
 /** The fields of each event. */
@@ -129,11 +131,14 @@ function keepReport({ reports, putAway }: WorkspaceState, id: string, line: Line
 }
 
 function leave({ left }: WorkspaceState, sessionId: string, line: Line): Refusal | null {
-  const { weight, interrupted, at, last_activity, boot_id } = line;
+  const { weight, interrupted, at, last_activity, boot_id, by } = line;
   if (weight !== null && typeof weight !== 'string') return malformed(line, 'weight');
   if (typeof at !== 'number' || typeof boot_id !== 'string') return malformed(line, 'at');
   const last = typeof last_activity === 'number' ? last_activity : null;
-  left.set(sessionId, { weight, interrupted: interrupted === true, at, last_activity: last, boot_id });
+  // A note of one that was found in doubt again keeps them: they are looked at first.
+  const known = Array.isArray(by) ? by.filter((id) => typeof id === 'string') : left.get(sessionId)?.by;
+  const others = known === undefined ? {} : { by: known };
+  left.set(sessionId, { weight, interrupted: interrupted === true, at, last_activity: last, boot_id, ...others });
   return null;
 }
 

@@ -24,20 +24,20 @@ const HERE = readProcessIdentity('host');
 /** A process that lives as long as the test. */
 const OTHER = readProcessIdentity('host', process.ppid);
 
-const asks = (text: string): Record => ({ type: 'user', message: { role: 'user', content: text } });
-const says = (text: string): Record => ({
+export const asks = (text: string): Record => ({ type: 'user', message: { role: 'user', content: text } });
+export const says = (text: string): Record => ({
   type: 'assistant',
   message: { id: `m-${text}`, role: 'assistant', content: [{ type: 'text', text }], stop_reason: 'end_turn' },
 });
 let calls = 0;
-const call = (name: string, input: object): Record => ({
+export const call = (name: string, input: object): Record => ({
   type: 'assistant',
   message: {
     ...{ id: `c${++calls}`, role: 'assistant', stop_reason: 'tool_use' },
     content: [{ type: 'tool_use', id: `t${calls}`, name, input }],
   },
 });
-const result = (text = 'done', isError = false): Record => ({
+export const result = (text = 'done', isError = false): Record => ({
   type: 'user',
   message: {
     role: 'user',
@@ -82,11 +82,21 @@ export class Morning {
   }
 
   /** Another agent writes the file of a label again. */
-  async finishes(label: string, of: string, end: End = 'orderly'): Promise<void> {
+  async finishes(label: string, of: string, end: End = 'orderly', source: Launch['source'] = 'startup'): Promise<void> {
     const file = this.path(`${of.replaceAll(' ', '-')}.ts`);
     writeFileSync(file, 'the whole of it');
     const records = [asks(label), call('Write', { file_path: file, content: 'the whole of it' }), result()];
-    await this.session(label, end === 'kill' ? records : [...records, says('It is whole.')], end);
+    await this.session(label, end === 'kill' ? records : [...records, says('It is whole.')], end, source);
+  }
+
+  /** Its conversation is resumed for a question. */
+  async asksMore(label: string): Promise<void> {
+    await this.session(label, [asks('What is rain?'), says('Water.')], 'orderly', 'resume');
+  }
+
+  /** Its conversation is resumed, and left without a word. */
+  async looksAgain(label: string): Promise<void> {
+    await this.session(label, [], 'orderly', 'resume');
   }
 
   /** An agent whose window was open before does so. */
@@ -291,6 +301,8 @@ export interface Story {
   readonly also?: readonly string[];
 }
 
+const FINISHED = 'Nothing is unfinished in this directory, but 1 session whose files another agent has finished since.';
+
 export const STORIES: Readonly<{ [name: string]: Story }> = {
   'nothing but a chat': { day: (m) => m.chat('rain'), first: null, person: null },
   'fifty chats': { day: (m) => m.chats(50), first: null, person: null },
@@ -328,7 +340,7 @@ export const STORIES: Readonly<{ [name: string]: Story }> = {
     },
     first: null,
     person: null,
-    also: ['Nothing is unfinished in this directory, but 1 session whose files another agent has finished since.'],
+    also: [FINISHED],
   },
   'a killed agent whose work another one has finished, beside half a module': {
     day: async (m) => {
@@ -339,6 +351,77 @@ export const STORIES: Readonly<{ [name: string]: Story }> = {
     },
     first: 'Write the module',
     person: null,
+  },
+  'a killed agent whose work another one has finished, and whose conversation was resumed for a question': {
+    day: async (m) => {
+      await m.halfWritten('Fix the login', 'kill');
+      await m.finishes('Finish the login', 'Fix the login');
+      await m.asksMore('Fix the login');
+      await m.chat('snow');
+    },
+    first: null,
+    person: null,
+    also: [FINISHED],
+  },
+  'a killed agent whose work another one has finished, and whose conversation was resumed and left without a word': {
+    day: async (m) => {
+      await m.halfWritten('Fix the login', 'kill');
+      await m.finishes('Finish the login', 'Fix the login');
+      await m.looksAgain('Fix the login');
+      await m.chat('snow');
+    },
+    first: null,
+    person: null,
+    also: [FINISHED],
+  },
+  'a killed agent whose work another one has finished, and that was killed again at a new task': {
+    day: async (m) => {
+      await m.halfWritten('Fix the login', 'kill');
+      await m.finishes('Finish the login', 'Fix the login');
+      await m.session(
+        'Fix the login',
+        [asks('Run the tests'), call('Bash', { command: 'npm test' })],
+        'kill',
+        'resume',
+      );
+      await m.chat('snow');
+    },
+    first: 'Fix the login',
+    person: 'crashed',
+    also: ['Run the tests'],
+  },
+  'two killed agents: an open window was told of one, and another agent has finished the other': {
+    day: async (m) => {
+      await m.halfWritten('Fix the login', 'kill');
+      await m.halfWritten('Write the parser', 'kill');
+      await m.chat('rain', 'alive');
+      await m.finishes('Finish the login', 'Fix the login');
+      await m.chat('snow');
+    },
+    first: null,
+    person: null,
+    also: ['which still runs, was told of it'],
+  },
+  'a killed agent that no other was told of, and whose file a resumed conversation has written': {
+    day: async (m) => {
+      await m.chat('rain');
+      await m.halfWritten('Fix the login', 'kill');
+      await m.finishes('rain', 'Fix the login', 'orderly', 'resume');
+    },
+    first: 'Fix the login',
+    person: 'crashed',
+    also: ['written since by the agent of session'],
+  },
+  'a killed agent that one other was told of, and whose file a resumed conversation has written': {
+    day: async (m) => {
+      await m.chat('rain');
+      await m.halfWritten('Fix the login', 'kill');
+      await m.finishes('rain', 'Fix the login', 'orderly', 'resume');
+      await m.chats(2);
+    },
+    first: null,
+    person: null,
+    also: [FINISHED],
   },
   'a window closed in the middle of a write, then one chat': {
     day: async (m) => {
@@ -360,7 +443,7 @@ export const STORIES: Readonly<{ [name: string]: Story }> = {
   'a window closed in the middle of a write, and its conversation taken up for one question': {
     day: async (m) => {
       await m.halfWritten('Rename the module', 'window');
-      await m.session('Rename the module', [asks('What is rain?'), says('Water.')], 'orderly', 'resume');
+      await m.asksMore('Rename the module');
       await m.chat('snow');
     },
     first: 'Rename the module',
@@ -383,6 +466,15 @@ export const STORIES: Readonly<{ [name: string]: Story }> = {
     },
     first: null,
     person: null,
+  },
+  'work that its person stopped, and stopped again before the correction was begun': {
+    day: async (m) => {
+      await m.stopped('Split the package', [asks('No, rather'), asks('[Request interrupted by user]')]);
+      await m.chat('rain');
+    },
+    first: 'Split the package',
+    person: null,
+    also: ['a person stopped it'],
   },
   'a question that its person stopped before any work was done': {
     day: async (m) => {

@@ -6,8 +6,10 @@ import { contextFor } from '../../../memory/brief/resumeContext.js';
 import { viewOf } from '../../../memory/brief/view.js';
 import { listSessions } from '../../../memory/look/list.js';
 import { lookAt } from '../../../memory/look/look.js';
-import { weighedHere } from '../../../memory/look/unfinished.js';
-import { Morning } from '../../mornings/mornings.js';
+import { likelyFirst, weighedHere } from '../../../memory/look/unfinished.js';
+import { onlyCrashed } from '../../../memory/verbs/inTheWay.js';
+import { meantHere } from '../../../memory/verbs/meantHere.js';
+import { asks, call, Morning, result, says } from '../../mornings/mornings.js';
 
 const WORK = 'Write the parser';
 const FILE = 'Write-the-parser.ts';
@@ -33,7 +35,9 @@ async function found(morning: Morning) {
   const { gone } = await weighedHere(memory, memory.workspace);
   weights.add(gone.find((one) => one.id === id)?.weight);
   if (session === null) throw new Error('the session is gone');
-  const text = contextFor(viewOf(memory, await lookAt(memory, session)), 'root');
+  const look = await lookAt(memory, session);
+  weights.add(look.condition.weight);
+  const text = contextFor(viewOf(memory, look), 'root');
   return {
     weights: [...weights],
     first: [...morning.ids].find(([, known]) => known === gone[0]?.id)?.[0],
@@ -107,4 +111,73 @@ test('one that a person has deleted is in doubt only while a command that may ha
     weights: ['open_turn'],
     settled: [{ path: FILE, how: 'deleted', by: null }],
   });
+});
+
+test('one that an earlier conversation, resumed and still open, has written since is in doubt no more', async () => {
+  const morning = new Morning();
+  await morning.chat('the weather');
+  // Notes how the first window was left.
+  await morning.chat('rain');
+  await morning.halfWritten(WORK, 'kill');
+  await morning.chat('snow');
+  await morning.finishes('the weather', WORK, 'alive', 'resume');
+  const by = morning.ids.get('the weather');
+  const settled = [{ path: FILE, how: 'written', by }];
+  expect(await found(morning)).toMatchObject({ weights: ['taken_up'], doubtful: [], settled });
+});
+
+test('one that was finished stays so, however many windows came after it or were closed unused before', async () => {
+  const morning = new Morning();
+  await morning.chat('the weather');
+  for (let number = 1; number <= 21; number += 1) await morning.unasked(`window ${number}`, 'orderly');
+  await morning.halfWritten(WORK, 'kill');
+  await morning.chat('rain');
+  await morning.finishes('the weather', WORK, 'orderly', 'resume');
+  await morning.chats(21);
+  expect(await found(morning)).toMatchObject({ weights: ['taken_up'], doubtful: [] });
+});
+
+test('one whose finishing a person has taken back is in doubt again, although it was noted as finished', async () => {
+  const morning = new Morning();
+  await morning.halfWritten(WORK, 'kill');
+  let last: string | null = null;
+  const below = (record: object) => {
+    const parentUuid = last;
+    last = `${parentUuid ?? 'r'}+`;
+    return { ...record, uuid: last, parentUuid };
+  };
+  const before = [below(asks('hello')), below(says('Hello.'))];
+  const point = last;
+  const write = call('Write', { file_path: morning.path(FILE), content: 'the whole of it' });
+  const turn = [asks('Finish it'), write, result(), says('It is whole.')].map(below);
+  await morning.session('Finish it', [...before, ...turn]);
+  await morning.chat('rain');
+  expect((await found(morning)).weights).toEqual(['taken_up']);
+  const other = { ...asks('What is snow?'), uuid: 'other', parentUuid: point };
+  await morning.session('Finish it', [other, { ...says('Ice.'), parentUuid: 'other' }], 'orderly', 'resume');
+  expect(await found(morning)).toMatchObject({ weights: ['files_in_doubt'], doubtful: [FILE], first: WORK });
+});
+
+test('one that its own agent has deleted was finished by that', async () => {
+  const morning = new Morning();
+  const bashEditDiff = { files: [{ filePath: morning.path(FILE), deleted: true }] };
+  const remove = [
+    call('Bash', { command: `rm ${FILE}` }),
+    { ...result(), toolUseResult: { stdout: '', bashEditDiff } },
+  ];
+  await morning.session(WORK, [asks(WORK), ...remove, call('Bash', { command: 'npm test' })], 'kill');
+  expect(await found(morning)).toMatchObject({ weights: ['open_turn'], doubtful: [], settled: [] });
+});
+
+test('a session whose files were finished is no longer meant, nor given to an agent that cannot wait, where other work is open', async () => {
+  const morning = new Morning();
+  await morning.halfWritten(WORK, 'kill');
+  await morning.finishes('Finish it', WORK);
+  await morning.chat('rain');
+  const likely = () => likelyFirst(morning.open(), '');
+  const meant = async () => (await meantHere(morning.open(), { session: undefined })).session.id;
+  expect([await meant(), likely()]).toEqual([morning.ids.get(WORK), null]);
+  await morning.halfWritten(LATER, 'kill');
+  const later = morning.ids.get(LATER);
+  expect([await meant(), likely(), (await onlyCrashed(morning.open()))?.id]).toEqual([later, later, later]);
 });

@@ -349,6 +349,19 @@ test('a turn that a person stopped is known as such until something is asked aga
   expect(observe(asked, { event: 'turn_end', reason: 'interrupted' })).toMatchObject({ isStopped: false });
 });
 
+test('work that was stopped or cut off is still stopped if the next order is stopped before its first call', () => {
+  const stop = { event: 'turn_end', reason: 'interrupted' };
+  const said = { event: 'assistant_message', text: 'Done.' };
+  for (const end of [stop, { event: 'turn_end', reason: 'cut_off' }]) {
+    const broken = [asked, call('b', 'Bash'), end];
+    expect(observe(...broken, asked, stop)).toMatchObject({ isStopped: true });
+    expect(observe(...broken, asked, stop, asked, stop)).toMatchObject({ isStopped: true });
+    expect(observe(...broken, asked, answered, asked, stop)).toMatchObject({ isStopped: false });
+    expect(observe(...broken, said, answered, asked, stop)).toMatchObject({ isStopped: false });
+    expect(observe(...broken, { event: 'rewound', prompts: 1 }, asked, stop)).toMatchObject({ isStopped: false });
+  }
+});
+
 test('nor does one that was stopped while other orders waited: they are written first, and answered', () => {
   const handed = [asked, { event: 'turn_end', reason: 'interrupted' }];
   const at = (ms: number) => ({ timestamp: new Date(START + (cutOff.length - 1) * 1_000 + ms).toISOString() });
