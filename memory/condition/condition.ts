@@ -84,6 +84,8 @@ export interface Condition {
   readonly progress: Progress;
   /** Its heaviest unfinished part. */
   readonly weight: Weight;
+  /** A person stopped its agent at work. */
+  readonly stopped: boolean;
   readonly damage: Damage;
   /** Null if there is no judge. */
   readonly quiet: Quiet | null;
@@ -120,6 +122,7 @@ export function conditionOf(
     weight: isOpenSession(recorded)
       ? weightOf(agent === 'crashed' || agent === 'cut_off' ? agent : null, progress, recorded.looseEnds)
       : 'rests',
+    stopped: recorded.looseEnds.stopped,
     damage,
     quiet: judged?.quiet ?? null,
   };

@@ -51,7 +51,7 @@ export const SEEMS_STUCK = 'seems stuck';
 /** Follows a notice of a session that is not stuck. */
 export const OVER = ' (over, or excused)';
 
-type Row = Pick<Condition, 'agent' | 'stuck' | 'end' | 'lifecycle' | 'weight' | 'damage'>;
+type Row = Pick<Condition, 'agent' | 'stuck' | 'end' | 'lifecycle' | 'weight' | 'stopped' | 'damage'>;
 
 const STATES: Readonly<Record<AgentCondition, string>> = {
   crashed: 'crashed',
@@ -67,12 +67,11 @@ const STATES: Readonly<Record<AgentCondition, string>> = {
 };
 
 /** @returns its state in a word or a few */
-export function stateWords({ agent, stuck, end, lifecycle, weight }: Omit<Row, 'damage'>): string {
+export function stateWords({ agent, stuck, end, lifecycle, weight, stopped }: Omit<Row, 'damage'>): string {
   if (lifecycle === 'ended') return `ended${end === null ? '' : `, ${end}`}`;
   if (stuck !== null) return 'stuck';
   if (lifecycle === 'planned') return 'planned';
-  // No agent owes an answer there, so a person has stopped it.
-  return STATES[agent] === 'resting' && weight === 'open_turn' ? 'stopped' : STATES[agent];
+  return STATES[agent] === 'resting' && weight === 'open_turn' && stopped ? 'stopped' : STATES[agent];
 }
 
 /** Why a session is unfinished, where neither its state nor its steps show it. */

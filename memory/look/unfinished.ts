@@ -19,6 +19,8 @@ import { markOf, noteLeft, sizeOf, type Weighed, weighedBy } from './marks.js';
 import { mayHaveChanged } from './stillInDoubt.js';
 import { settledState } from './written.js';
 
+/** Each look compares a session with the others of the directory, and an agent waits for it. */
+const MOST_LOOKED_AT = 10;
 /** A guess looks at no more of them. */
 const MOST_GUESSED = 50;
 
@@ -82,7 +84,7 @@ interface Found {
 /** What others did since it was noted may have changed a weight. Once one is found still in doubt, no lighter one in doubt is looked at. */
 async function weighAgain(memory: Weighing, { gone, marks, left }: Found, until: number): Promise<void> {
   let isInDoubt = false;
-  for (const one of mayHaveChanged(gone, left).slice(0, MOST_GUESSED)) {
+  for (const one of mayHaveChanged(gone, left).slice(0, MOST_LOOKED_AT)) {
     if (memory.clock.now() >= until) return;
     const wasInDoubt = one.weight === 'files_in_doubt';
     if (isInDoubt && wasInDoubt) continue;
