@@ -330,6 +330,8 @@ describe('a ban by Telegram', () => {
     expect(early({ textCalls, losses: [flushed(3_000)] })).toEqual([]);
     expect(early({ textCalls, losses: [flushed(-1_000)] })).toHaveLength(1);
     expect(early({ textCalls, losses: [{ ...flushed(3_000), what: 'broken' }] })).toHaveLength(1);
+    expect(early({ textCalls, losses: [{ ...flushed(200), what: 'broken' }] })).toHaveLength(1);
+    expect(early({ textCalls, losses: [{ ...flushed(14), what: 'broken' }] })).toEqual([]);
     expect(early({ textCalls, clocks: [{ at: 3_000, aheadMs: 3_600_000 }] })).toEqual([]);
     expect(early({ textCalls, clocks: [{ at: 9_000, aheadMs: 0 }] })).toHaveLength(1);
   });

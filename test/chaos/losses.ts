@@ -33,6 +33,8 @@ export interface Loss {
 const ACCEPTED_WITHIN_MS = 1_500;
 /** Between the send of a progress line and the note of its id. */
 const NOTED_WITHIN_MS = 3_000;
+/** Between the answer to a call and the commit that stores what it says. */
+const STORED_WITHIN_MS = 100;
 /** A bridge looks every five seconds whether the store has forgotten everything. */
 const STORED_AGAIN_WITHIN_MS = 7_000;
 /** Between the commit that starts a run and the first line of its agent. */
@@ -155,9 +157,12 @@ export function isForgottenRun(startedAt: number, losses: readonly Loss[]): bool
   });
 }
 
-/** Until when Telegram wants to be left alone stands in the store alone. */
+/** Until when Telegram wants to be left alone stands in the store alone. A process that is killed as it learns it stores nothing. */
 export function isForgottenBan(bannedAt: number, triedAt: number, losses: readonly Loss[]): boolean {
-  return losses.some(({ what, at, until }) => what !== 'broken' && until >= bannedAt && at <= triedAt);
+  return losses.some(({ what, at, until }) => {
+    const lastAt = what === 'broken' ? bannedAt + STORED_WITHIN_MS : triedAt;
+    return until >= bannedAt && at <= lastAt;
+  });
 }
 
 function isForgotten(storedAt: number, losses: readonly Loss[]): boolean {

@@ -16,6 +16,9 @@ import { eventually } from './eventually.js';
 import { killAtOnce, type RecordedPlace, type RunningAgent, startAgent } from './recorded.js';
 
 const WITHIN_MS = 20_000;
+/** Ctrl+U. */
+const CLEAR_LINE = '\u0015';
+const TYPED_AGAIN_MS = 5_000;
 const KEY_LENGTH = 20;
 const PROMPT = '❯';
 const SIZE = 'stty rows 50 cols 160';
@@ -111,8 +114,17 @@ export class ClaudeTerminal {
     await this.shows(PROMPT);
     // Of what was printed, not of the screen: that gets shorter once a half printed sequence is whole.
     const before = this.#printed.length;
+    const isShown = () => withoutBlanks(this.#printed.slice(before)).includes(line.replace(/\s+/g, ''));
+    let pressedAt = performance.now();
     this.press(line);
-    await this.until(line, () => withoutBlanks(this.#printed.slice(before)).includes(line.replace(/\s+/g, '')));
+    await this.until(line, () => {
+      // A program that draws its screen anew loses what was typed before; one that is only late gets the line once.
+      if (!isShown() && performance.now() - pressedAt > TYPED_AGAIN_MS) {
+        pressedAt = performance.now();
+        this.press(`${CLEAR_LINE}${line}`);
+      }
+      return isShown();
+    });
     this.press('\r');
   }
 

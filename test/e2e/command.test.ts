@@ -2,6 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { testFolder } from '../harness/folder.js';
 import { describeWhereInstalled, type Installable } from '../harness/installed.js';
+import { patience } from '../harness/patience.js';
 import { afterThisTest } from '../harness/scope.js';
 import { GEMINI, geminiEnvironment, geminiOptions } from '../peers/gemini/geminiCli.js';
 import { startGeminiPeer } from '../peers/gemini/geminiPeer.js';
@@ -45,7 +46,8 @@ function describeAgent(kind: string, installable: Installable, prepare: () => Pr
             silent: {
               chats: [{ id: 62 }],
               agent: { kind: 'command', ...options },
-              thresholds: { silence_ms: SILENCE_MS },
+              // A program that starts late is not silent yet.
+              thresholds: { silence_ms: SILENCE_MS * patience() },
             },
           },
           environment: { ...environment, AGENT_ENV: [SCENE_MARK, ...names].join(' ') },
