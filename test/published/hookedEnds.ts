@@ -1,13 +1,15 @@
 /** Agents with the plugin that end in order on a busy machine: no hook is cancelled before the person's eyes, and each end is recorded. */
+import { MINUTE, systemClock } from '../../src/time.js';
 import { ClaudeTerminal } from '../e2e/claudeScreen.js';
 import { eventually } from '../e2e/eventually.js';
-import { processesOf, worklogsIn } from '../e2e/recorded.js';
+import { processesOf, type WorklogLine, worklogsIn } from '../e2e/recorded.js';
 import { withScope } from '../harness/scope.js';
 import { keepBusy } from './kills.js';
 import { asked, PLUGIN, print, publishedPlace, run } from './place.js';
 
-const WITHIN_MS = 5 * 60_000;
+const WITHIN_MS = 5 * MINUTE;
 const AT_ONCE = 10;
+const RECORDED_WITHIN_MS = MINUTE;
 /** What Claude Code prints for a hook that it did not wait for, or that failed. */
 const COMPLAINT = /hook (?:failed|cancelled)|cancelled/i;
 
@@ -56,9 +58,13 @@ async function endSome(program: string, count: number) {
   const printed = await Promise.all(ends);
   const complaints = printed.filter((text) => COMPLAINT.test(text));
   for (const text of complaints) print(`  ${text.slice(-400)}`);
+  // At once, as a person asks who has just closed a window.
   const reports = await asked<unknown[]>(place, 'track crash-detect');
-  const logs = [...worklogsIn(place).values()];
-  const isEnded = (log: (typeof logs)[number]) =>
+  const isEnded = (log: readonly WorklogLine[]) =>
     processesOf(log).length === log.filter(({ event }) => event === 'run_ended').length;
-  return { complaints: complaints.length, missing: count - logs.filter(isEnded).length, accused: reports.length };
+  const missing = () => count - [...worklogsIn(place).values()].filter(isEnded).length;
+  // The program of the hook may still be on its way.
+  for (const end = systemClock.now() + RECORDED_WITHIN_MS; missing() > 0 && systemClock.now() < end; )
+    await asked(place, 'work list --all');
+  return { complaints: complaints.length, missing: missing(), accused: reports.length };
 }
