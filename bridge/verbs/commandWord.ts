@@ -80,6 +80,7 @@ function inputOf(name: string, { typed }: Field, values: Values, rest: string[])
     case 'choice':
       return chosenOf(name, typed, values);
     case 'with_flag':
+    case 'not':
       return {};
     case 'option':
     case 'flag':

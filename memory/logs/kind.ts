@@ -14,10 +14,16 @@ export interface Refusal {
 export class RefusedError extends WatchkeeperError {
   readonly code: string;
   readonly retryable = false;
+  /** For programs: what can be done instead, such as the legal moves. */
+  readonly details: Readonly<Record<string, unknown>>;
   /** @param refusal whose message may have several lines */
-  constructor({ code, message }: Pick<Refusal, 'code'> & { readonly message: string | readonly string[] }) {
+  constructor(
+    { code, message }: Pick<Refusal, 'code'> & { readonly message: string | readonly string[] },
+    details: Readonly<Record<string, unknown>> = {},
+  ) {
     super(message);
     this.code = code;
+    this.details = details;
   }
 }
 

@@ -13,9 +13,10 @@ import * as z from 'zod/mini';
  * - `flag`: `--name`
  * - `list`: `--name VALUE`, any number of times, and `--names A,B` (`also`)
  * - `choice`: one flag for each value
+ * - `not`: no command line takes it
  */
 export type Typed =
-  | { readonly how: 'word' | 'words' | 'option' | 'flag' }
+  | { readonly how: 'word' | 'words' | 'option' | 'flag' | 'not' }
   /** The value of a flag that chooses, as WHY in `--fail WHY`. */
   | { readonly how: 'with_flag' }
   /** An option that may also come before a word; then they change places: `file OLD --rename NEW`, `file --rename OLD NEW`. */
@@ -58,6 +59,11 @@ export function option(usage: string): Field<typeof TEXT> {
 /** @param word the field that it may change places with */
 export function pairedOption(usage: string, word: string): Field<typeof TEXT> {
   return { usage, typed: { how: 'pair', word }, missing: null, schema: TEXT };
+}
+
+/** A field of a verb that only tools ask for, which give it as JSON. */
+export function given<Schema extends z.ZodMiniType>(schema: Schema): Field<Schema> {
+  return { usage: '', typed: { how: 'not' }, missing: null, schema };
 }
 
 /** @param missing the error if it is missing or blank */
