@@ -3,6 +3,8 @@
 export const MOST_PLAN_STEPS = 500;
 export const MOST_FILES = 2_000;
 export const MOST_ENTRIES = 200;
+/** Bytes of JSON that one phase of a plan may have, with its files, blockers and agents: it becomes one line of the log. */
+export const MOST_PHASE_BYTES = 48 * 1024;
 
 /** How many entries were left out of each list. */
 export type More = Record<string, number>;

@@ -20,6 +20,8 @@ export interface Beginning {
   readonly plan: readonly WorklogLine[];
   /** Claims nothing, and works next to the session that holds the workspace. */
   readonly concurrent: boolean;
+  /** Taken if it is free. */
+  readonly id?: string | undefined;
 }
 
 export interface Ending {
@@ -47,12 +49,13 @@ export class Lifecycle {
    * @throws RefusedError with the code `held` if another one does, or in the memory of a bridge, as everything here
    * @throws UsageError, UnreachableError if the workspace's log cannot be written to; then the session has ended
    */
-  begin(workspace: Workspace, { purpose, fields, plan, concurrent }: Beginning): OpenSession {
+  begin(workspace: Workspace, { purpose, fields, plan, concurrent, id }: Beginning): OpenSession {
     requireOwnMemory(this.#places);
     if (!concurrent) this.#requireFree(workspace);
     const session = this.#sessions.begin(
       { purpose, workspace: workspace.id, concurrent, ...baselineOf(workspace), ...fields },
       plan,
+      id,
     );
     try {
       if (concurrent) this.#claims.enter(workspace, session.id, true);

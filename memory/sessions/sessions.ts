@@ -6,8 +6,6 @@ import { requireOwnEntry } from '../../src/files/ownFile.js';
 import { PRIVATE_FOLDER } from '../../src/files/privateFiles.js';
 import { describeStorageFault } from '../../src/files/storageFault.js';
 import { isSessionId } from '../../src/ids.js';
-import { cutText } from '../../src/log/shorten.js';
-import { localDay } from '../../src/time.js';
 import { type SessionLog, type WorklogFields, type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
 import { journalIn, type Places, worklogIn } from '../home/places.js';
@@ -17,9 +15,9 @@ import { Log } from '../logs/log.js';
 import { closeAfter } from '../logs/scoped.js';
 import type { Origin } from '../words.js';
 import { endsEnded } from './ended.js';
+import { explicitIdOf, isExplicitId } from './explicitId.js';
 import { moveToPlace } from './place.js';
 
-const LONGEST_SLUG = 40;
 const MOST_NUMBERS = 10_000;
 const MOST_LOOKS = 8;
 /** Ids of sessions that begin by themselves. */
@@ -49,20 +47,22 @@ export class Sessions {
   /**
    * Begins an explicit session, whose id is the day and its purpose.
    * @param more lines that belong to the beginning: the steps of its plan
+   * @param wanted its id, if that is free and has the form of one; else it becomes the name of a session that has none
    * @throws RefusedError if the plan is not legal; then nothing is left of it
    */
-  begin(started: Started & { readonly purpose: string }, more: readonly WorklogLine[]): OpenSession {
+  begin(started: Started & { readonly purpose: string }, more: readonly WorklogLine[], wanted?: string): OpenSession {
     this.#requireLegal([worklogKind.line('session_started', { session_id: 'new', ...started }), ...more]);
     this.#places.prepare();
-    const day = localDay(this.#stamp.clock.now());
-    // In the letters of the id: in others, which the redactor does not know, a token may be written as well.
-    const id = this.#takeId(`${day}-${slugOf(this.#stamp.redact(started.purpose.normalize('NFKD')))}`);
+    const { redact } = this.#stamp;
+    const isFree = wanted !== undefined && isExplicitId(wanted, redact) && this.#takes(wanted);
+    const id = isFree ? wanted : this.#takeId(explicitIdOf(started.purpose, this.#stamp));
+    const name = started.name ?? (isFree ? undefined : wanted);
     const folder = this.#places.sessionFolder(id);
     const log = Log.begin(worklogIn(folder), worklogKind);
     if (log === null) throw new UnreachableError(`${folder} was taken by another process; try again`);
     log.write(
       () => [
-        worklogKind.line('session_started', { session_id: id, explicit: true, ...started }),
+        worklogKind.line('session_started', { session_id: id, explicit: true, ...started, name }),
         ...more.map((line) => ({ session_id: id, ...line })),
       ],
       this.#stamp,
@@ -196,18 +196,21 @@ export class Sessions {
   #takeId(base: string): string {
     for (let number = 1; number < MOST_NUMBERS; number += 1) {
       const id = number === 1 ? base : `${base}-${number}`;
-      if (this.#places.isTaken(id)) continue;
-      try {
-        mkdirSync(this.#places.sessionFolder(id), PRIVATE_FOLDER);
-        return id;
-      } catch (error) {
-        if (errorCode(error) !== 'EEXIST')
-          throw new UnreachableError(`${this.#places.sessionFolder(id)}: ${describeStorageFault(error)}`, {
-            cause: error,
-          });
-      }
+      if (this.#takes(id)) return id;
     }
     throw new UsageError(`there are ${MOST_NUMBERS} sessions called ${base}; choose another purpose`);
+  }
+
+  #takes(id: string): boolean {
+    if (this.#places.isTaken(id)) return false;
+    const folder = this.#places.sessionFolder(id);
+    try {
+      mkdirSync(folder, PRIVATE_FOLDER);
+      return true;
+    } catch (error) {
+      if (errorCode(error) === 'EEXIST') return false;
+      throw new UnreachableError(`${folder}: ${describeStorageFault(error)}`, { cause: error });
+    }
   }
 }
 
@@ -217,23 +220,4 @@ export class Sessions {
  */
 export function isUnbegun({ id, log }: OpenSession): boolean {
   return id.startsWith(IMPLICIT) && log.state.facts === null && log.counts.newer === 0;
-}
-
-/**
- * @param purpose redacted: a secret must not become a part of a file name
- * @returns lower-case letters and digits, with `-` between words; `session` if nothing is left
- */
-export function slugOf(purpose: string): string {
-  const words =
-    purpose
-      .normalize('NFKD')
-      .replace(/\p{M}/gu, '')
-      .toLowerCase()
-      .match(/[a-z0-9]+/g) ?? [];
-  let slug = '';
-  for (const word of words) {
-    if (slug !== '' && slug.length + 1 + word.length > LONGEST_SLUG) break;
-    slug = slug === '' ? cutText(word, LONGEST_SLUG) : `${slug}-${word}`;
-  }
-  return slug || 'session';
 }

@@ -1,0 +1,64 @@
+/** Verbs as a door asks for them, in a scratch home and a scratch workspace. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Memory } from '../../../memory/sessions/memory.js';
+import type { SurroundingVariable } from '../../../memory/sessions/surroundings.js';
+import { type AnyVerb, ask, type Door, type Outcome } from '../../../memory/verbs/verb.js';
+import type { Origin } from '../../../memory/words.js';
+import { WatchkeeperError } from '../../../src/errors.js';
+import { readProcessIdentity } from '../../../src/host/identity.js';
+import { redactShapes } from '../../../src/log/redact.js';
+import { type Clock, systemClock } from '../../../src/time.js';
+import { testFolder } from '../../harness/folder.js';
+
+export interface Scratch {
+  readonly home: string;
+  readonly directory: string;
+  /** @returns the memory of one call; an agent's, if no origin is given */
+  memory(origin?: Origin, variables?: Partial<Record<SurroundingVariable, string>>): Memory;
+  /** @returns the value of the outcome; of a refusal its code, its message and its details */
+  asked(verb: AnyVerb, given: object, by?: Origin): Promise<Answer>;
+  outcome(verb: AnyVerb, given: object, by?: Origin): Promise<Outcome>;
+}
+
+/** Each verb has fields of its own; these are read by several tests. */
+export interface Answer {
+  readonly session_id: string;
+  readonly message: string;
+  readonly violations: readonly { readonly rule: string }[];
+  readonly [field: string]: unknown;
+}
+
+const DOOR: Door = {
+  read: () => Promise.reject(new Error('no files')),
+  startDetached: () => undefined,
+  untilStopped: () => AbortSignal.abort(),
+  isProgram: true,
+  judge: async () => null,
+  say: () => undefined,
+};
+
+export function scratch({ clock = systemClock }: { readonly clock?: Clock } = {}): Scratch {
+  const folder = testFolder();
+  const [home, directory] = [join(folder, 'home'), join(folder, 'work')];
+  mkdirSync(directory, { recursive: true });
+  const memory: Scratch['memory'] = (origin = 'agent', variables = {}) => {
+    const surroundings = {
+      directory,
+      process: readProcessIdentity('host'),
+      variables: { WATCHKEEPER_HOME: home, ...(process.env.PATH && { PATH: process.env.PATH }), ...variables },
+    };
+    return new Memory({ surroundings, folder: null, clock, redact: redactShapes, origin });
+  };
+  const outcome: Scratch['outcome'] = (verb, given, by) => ask(verb, memory(by), { ...given }, DOOR);
+  const asked: Scratch['asked'] = (verb, given, by) =>
+    outcome(verb, given, by).then(
+      ({ value }) => value as Answer,
+      (error: unknown) => {
+        if (!(error instanceof WatchkeeperError)) throw error;
+        const details = ('details' in error ? error.details : {}) as Answer;
+        return { ...details, code: error.code, message: error.message };
+      },
+    );
+  return { home, directory, memory, asked, outcome };
+}
