@@ -1,6 +1,5 @@
 /** Checks a plan before it is stored: all its faults in one answer, and the order in which its phases can run. */
 import { counted } from '../../src/counted.js';
-import { cutText } from '../../src/log/shorten.js';
 import { MOST_FILES, MOST_PHASE_BYTES, MOST_PLAN_STEPS } from '../fold/bounds.js';
 
 export interface PlannedPhase {
@@ -78,15 +77,15 @@ function sizeFaults({ length }: readonly PlannedPhase[]): Violation[] {
 function phaseFaults(phase: PlannedPhase): Violation[] {
   const { id, name, files } = phase;
   const faults: Violation[] = [];
-  const add = (rule: PlanRule, message: string) => faults.push({ rule, phase: cutText(id, LONGEST_ID), message });
+  const add = (rule: PlanRule, message: string) =>
+    faults.push({ rule, phase: id.length > LONGEST_ID ? null : id, message });
   if (name.trim() === '') add('no_name', `phase ${id} has no name`);
   if (id.trim() === '' || id.length > LONGEST_ID || CONTROL.test(id))
     add(
       'bad_id',
       `the id ${JSON.stringify(id.slice(0, LONGEST_ID))} must be one line of 1 to ${LONGEST_ID} characters`,
     );
-  if (TASK.test(id))
-    add('bad_id', `the id ${id} is one of an agent's own list of tasks; take another, such as ${id.slice(1)}`);
+  if (TASK.test(id)) add('bad_id', `the id ${id} is one of an agent's own list of tasks; take another`);
   const bytes = Buffer.byteLength(JSON.stringify(phase));
   if (files.length > MOST_FILES)
     add('too_many_files', `phase ${id} names ${files.length} files; a phase has at most ${MOST_FILES}`);
@@ -153,7 +152,7 @@ function fileConflicts(phases: readonly PlannedPhase[]): Violation[] {
   >();
   for (const [path, owners] of shared)
     for (const [index, left] of owners.entries())
-      for (const right of owners.slice(index + 1)) {
+      for (const right of owners.filter((_, at) => at > index)) {
         if (before.get(left.id)?.has(right.id) || before.get(right.id)?.has(left.id)) continue;
         const key = JSON.stringify([left.id, right.id]);
         const known = conflicts.get(key);
