@@ -81,10 +81,7 @@ function phaseFaults(phase: PlannedPhase): Violation[] {
     faults.push({ rule, phase: id.length > LONGEST_ID ? null : id, message });
   if (name.trim() === '') add('no_name', `phase ${id} has no name`);
   if (id.trim() === '' || id.length > LONGEST_ID || CONTROL.test(id))
-    add(
-      'bad_id',
-      `the id ${JSON.stringify(id.slice(0, LONGEST_ID))} must be one line of 1 to ${LONGEST_ID} characters`,
-    );
+    add('bad_id', `the id of a phase must be one line of 1 to ${LONGEST_ID} characters`);
   if (TASK.test(id)) add('bad_id', `the id ${id} is one of an agent's own list of tasks; take another`);
   const bytes = Buffer.byteLength(JSON.stringify(phase));
   if (files.length > MOST_FILES)
