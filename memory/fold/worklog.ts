@@ -13,6 +13,7 @@ import type {
   StepStatus,
 } from '../words.js';
 
+import type { Holder } from './holder.js';
 import type { Kept } from './kept.js';
 import type { RecentEntry } from './recent.js';
 
@@ -29,8 +30,14 @@ export interface Step {
   readonly planned_files: readonly string[];
   status: StepStatus;
   retries: number;
-  /** The sub-agent that has it in progress. Null if it is the main agent, or a person. */
+  /** The sub-agent that started it last. Null if that was the main agent, or a person. */
   agent: string | null;
+  /** The agent that has it in progress. Null if it is not in progress, or none is known, as for a person. */
+  holder: Holder | null;
+  /** The id of the line that started it, or took it over last. Null if it is not in progress. */
+  held_by: string | null;
+  /** The id of the call that started it last: a transcript names the sub-agent of that call. Null if it is unknown. */
+  call: string | null;
   started_at: number | null;
   ended_at: number | null;
   reason: string | null;
@@ -39,32 +46,11 @@ export interface Step {
   output: string | null;
   validation: { readonly passed: boolean; readonly details?: string | undefined } | null;
   context: Readonly<Record<string, readonly string[]>> | null;
+  /** Why its files have no context. Null if no reason was given. */
+  no_context_reason: string | null;
   readonly files: { readonly created: string[]; readonly modified: string[]; readonly deleted: string[] };
   /** The times when it was in progress, so that observed changes can be attributed to it. */
   readonly spans: { from: number; until: number | null }[];
-}
-
-type Planned = Pick<
-  Step,
-  'id' | 'external_id' | 'title' | 'priority' | 'blocked_by' | 'agents' | 'parallel' | 'planned_files'
->;
-
-export function newStep(planned: Planned): Step {
-  return {
-    ...planned,
-    status: 'pending',
-    retries: 0,
-    agent: null,
-    started_at: null,
-    ended_at: null,
-    reason: null,
-    assumed: false,
-    output: null,
-    validation: null,
-    context: null,
-    files: { created: [], modified: [], deleted: [] },
-    spans: [],
-  };
 }
 
 export interface FileEntry {

@@ -42,9 +42,14 @@ type OnlyKnown<Value, Known> = Value extends object
   ? Value extends readonly unknown[]
     ? Value
     : {
-        readonly [Key in keyof Value]: Key extends keyof Known ? OnlyKnown<Value[Key], NonNullable<Known[Key]>> : never;
+        readonly [Key in keyof Value]: Key extends KeyOf<Known>
+          ? OnlyKnown<Value[Key], NonNullable<MemberOf<Known, Key>>>
+          : never;
       }
   : Value;
+/** Of each alternative of a union. */
+type KeyOf<Known> = Known extends unknown ? keyof Known : never;
+type MemberOf<Known, Key> = Known extends unknown ? (Key extends keyof Known ? Known[Key] : never) : never;
 
 export function lineMaker<Events>(): LineMaker<Events> {
   return <Event, Fields>(event: Event, fields: Fields) => ({ event, ...fields }) as Checked<Event, Fields>;

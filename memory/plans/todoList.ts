@@ -4,6 +4,7 @@ import { UsageError } from '../../src/errors.js';
 import { parseJson } from '../../src/json.js';
 import type { Redact } from '../../src/log/redact.js';
 import { headOf } from '../../src/log/shorten.js';
+import type { Holder } from '../fold/holder.js';
 import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import { MOVES } from '../fold/rules/steps.js';
 import type { Step, Worklog } from '../fold/worklog.js';
@@ -80,8 +81,11 @@ export function readTodoList(json: string, redact: Redact): TodoItem[] {
   }));
 }
 
-/** @returns the lines that bring the plan to where the list is; steps that the list does not name stay as they are */
-export function mergeTodoList(log: Worklog, items: readonly TodoItem[]): Merge {
+/**
+ * @param holder the agent whose list it is, which then has what it starts. Null for a person
+ * @returns the lines that bring the plan to where the list is; steps that the list does not name stay as they are
+ */
+export function mergeTodoList(log: Worklog, items: readonly TodoItem[], holder: Holder | null = null): Merge {
   const lines: PlanLine[] = [];
   const stuck: string[] = [];
   const matched = new Set<string>();
@@ -108,7 +112,13 @@ export function mergeTodoList(log: Worklog, items: readonly TodoItem[]): Merge {
     const reworded = step !== null && step.title !== item.title ? item.title : undefined;
     if (reworded !== undefined) lines.push(worklogKind.line('step', { step: id, to: from, title: reworded }));
     for (const to of way ?? [])
-      lines.push(worklogKind.line('step', { step: id, to, ...(to === 'failed' && { reason: 'said by the list' }) }));
+      lines.push(
+        worklogKind.line('step', {
+          ...{ step: id, to },
+          ...(to === 'failed' && { reason: 'said by the list' }),
+          ...(to === 'in_progress' && holder !== null && { holder }),
+        }),
+      );
   }
   return { lines, stuck };
 }

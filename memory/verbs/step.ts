@@ -1,7 +1,8 @@
 import { UsageError } from '../../src/errors.js';
-import { worklogKind } from '../fold/rules/kind.js';
+import { type WorklogFields, worklogKind } from '../fold/rules/kind.js';
 import { RefusedError } from '../logs/kind.js';
 import { addSteps, freeStepId } from '../plans/addedSteps.js';
+import { callerHolder, claimFields, takenBy } from '../plans/holding.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { writeOrRefuse } from '../sessions/write.js';
@@ -46,11 +47,7 @@ interface Move {
   readonly file: readonly string[];
 }
 
-function move(
-  memory: Pick<Memory, 'stamp' | 'pathOf'>,
-  session: OpenSession,
-  { step: id, to, reason, override, file }: Move,
-): Outcome {
+function move(memory: Memory, session: OpenSession, { step: id, to, reason, override, file }: Move): Outcome {
   if (id === undefined) throw new UsageError('which step? For example: watchkeeper track step 1 --start');
   if (to === undefined) throw new UsageError(UNCLEAR);
   const reasons = { [to === 'failed' ? 'fail' : 'skip']: reason, override };
@@ -58,13 +55,28 @@ function move(
     if (why?.trim() === '')
       throw new UsageError(`--${option} without a reason: say why, for example --${option} "the API is down"`);
   const paths = file.map((path) => memory.pathOf(path.trim()));
-  writeOrRefuse(session, memory.stamp, () => [worklogKind.line('step', { step: id, to, reason, override, paths })]);
+  const fields = { step: id, to, reason, override, paths };
+  if (to === 'in_progress') start(memory, session, fields);
+  else writeOrRefuse(session, memory.stamp, () => [worklogKind.line('step', fields)]);
   const now = session.log.state.steps.get(id);
   const has = now?.status === 'failed' ? 'has' : 'is';
   return {
     lines: `step ${id} ${has} ${now?.status.replace('_', ' ')}: ${now?.title}`,
     value: { step: id, status: now?.status },
   };
+}
+
+/** The line is written also if another agent has the step, so that its refusal is counted. */
+function start(memory: Memory, session: OpenSession, fields: WorklogFields<'step'>): void {
+  const claim = { step: fields.step, holder: callerHolder(memory) };
+  try {
+    writeOrRefuse(session, memory.stamp, (state) => [
+      worklogKind.line('step', { ...fields, ...claimFields(memory, state, claim) }),
+    ]);
+  } catch (error) {
+    const isTaken = error instanceof RefusedError && error.code === 'taken';
+    throw (isTaken ? takenBy(memory, session.log.state, claim) : null) ?? error;
+  }
 }
 
 function add({ stamp }: Pick<Memory, 'stamp'>, session: OpenSession, title: string): Outcome {

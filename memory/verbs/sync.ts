@@ -1,5 +1,6 @@
 import type { WorklogLine } from '../fold/rules/kind.js';
 import { addSteps } from '../plans/addedSteps.js';
+import { callerHolder } from '../plans/holding.js';
 import { mergeTodoList, readTodoList } from '../plans/todoList.js';
 import { stepLine } from '../show/status.js';
 import { word } from './fields.js';
@@ -17,12 +18,13 @@ export const sync = verb({
     let stuck: readonly string[] = [];
     if (input.source !== undefined) {
       const items = readTodoList(await door.read('sync', input.source), memory.stamp.redact);
+      const holder = callerHolder(memory);
       // First the new steps: if another writer takes a number first, the moves must not be those of its step.
       const notAdded = addSteps(session.log, memory.stamp, (state) =>
         mergeTodoList(state, items).lines.filter(isAddition),
       );
       const refusals = session.log.write((state) => {
-        const merge = mergeTodoList(state, items);
+        const merge = mergeTodoList(state, items, holder);
         stuck = merge.stuck;
         return merge.lines.filter(({ step }) => state.steps.has(step));
       }, memory.stamp);

@@ -26,6 +26,8 @@ export interface AgentProgram {
   isUnrecorded(words: readonly string[], variable: (name: string) => string | null): boolean;
   /** @param words of its process. @returns whether it was started without a screen on which a hook's message is seen */
   isHeadless(words: readonly string[]): boolean;
+  /** Whether windows with different conversations may share one process. */
+  readonly sharesProcess: boolean;
   /** Whether its hooks report its end when its terminal is closed. */
   readonly reportsClosedWindow: boolean;
   /**

@@ -47,6 +47,7 @@ export const claude: AgentProgram = {
     supervisor: join(folderOf(folders), 'daemon', 'roster.json'),
     supervisedIn: claudesSupervised,
   }),
+  sharesProcess: false,
   isServer: () => false,
   isSupervisor(words) {
     const first = words[words.findIndex((word) => processName(word) === 'claude') + 1];

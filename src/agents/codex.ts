@@ -46,6 +46,7 @@ export const codex: AgentProgram = {
   // It publishes nothing, so nothing is recorded without its hooks.
   isSwitchedOff: () => false,
   publishes: () => null,
+  sharesProcess: true,
   isServer: (words) => words.includes(SERVER),
   isSupervisor: () => false,
 };

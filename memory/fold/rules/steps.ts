@@ -3,9 +3,12 @@ import * as z from 'zod/mini';
 import type { Refusal } from '../../logs/kind.js';
 import { PRIORITIES, STEP_STATUSES, type StepStatus } from '../../words.js';
 import { MOST_FILES, MOST_PLAN_STEPS } from '../bounds.js';
-import { newStep, type Step, type Worklog } from '../worklog.js';
+import { type Held, holderWords, isFreeFor, isSameAgent } from '../holder.js';
+import { newStep } from '../newStep.js';
+import type { Step, Worklog } from '../worklog.js';
 import { keepFile } from './files.js';
 import { type Found, rule, type Written } from './rule.js';
+import { processSchema } from './runs.js';
 
 /** The nine legal moves. */
 export const MOVES: Readonly<Record<StepStatus, readonly StepStatus[]>> = {
@@ -41,10 +44,22 @@ const moveFields = () => ({
   /** Another wording. */
   title: z.optional(filled),
   agent: text,
+  /** The agent that starts it. A person is none. */
+  holder: z.optional(
+    z.union([
+      z.object({ process: processSchema }),
+      z.object({ conversation: z.object({ provider: filled, conversation: filled }) }),
+    ]),
+  ),
+  /** The id of the line that gave it to its present holder, which is proven dead: the start takes it over. */
+  takes: text,
+  /** The id of the call: a transcript names the sub-agent of that call. */
+  call: text,
   files: z.optional(z.object({ created: list, modified: list, deleted: list })),
   /** Files of the step: they are worked on while it is in progress, and done with it. */
   paths: list,
   context: z.optional(z.record(z.string(), texts)),
+  no_context_reason: text,
   output: text,
   validation: z.optional(z.object({ passed: z.boolean(), details: text })),
   /** Set at the end of the session: whether the step is done was not checked. */
@@ -81,22 +96,32 @@ function moveStep(log: Worklog, move: Move, written: Written): Refusal | null {
       : `there is no step ${move.step}`;
     return { code: 'unknown_step', message: why };
   }
-  const refused = step.status === move.to ? refuseRepeat(step, move) : refuseMove(log, step, move, written);
+  const isRepeated = step.status === move.to;
+  const refused = isRepeated ? refuseRepeat(step, move) : refuseMove(log, step, move, written);
   if (refused !== null) return refused;
-  if (step.status !== move.to) enter(log, step, move, written.at);
+  if (!isRepeated) enter(log, step, move, written.at);
+  if (isRepeated ? isHandedOver(step, move) : move.to === 'in_progress') hold(step, move, written);
   record(step, move);
   for (const path of move.paths)
     keepFile(log, path, { status: move.to === 'in_progress' ? 'working' : 'done', step: step.id, at: written.at });
   return null;
 }
 
-/** Repeating a move is a no-op, unless another agent holds the step. */
+/** Whether another agent starts a step in progress. Another wording starts nothing: it may come from any agent. */
+function isHandedOver(step: Step, move: Move): boolean {
+  return step.status === 'in_progress' && move.title === undefined && !isSameAgent(step, heldAfter(move));
+}
+
+function heldAfter({ holder, agent }: Move): Held {
+  return { holder: holder ?? null, agent: agent ?? null };
+}
+
+/** Repeating a move is a no-op, unless another agent holds the step. Whether that one lives is known to the writer alone. */
 function refuseRepeat(step: Step, move: Move): Refusal | null {
-  if (step.status !== 'in_progress' || step.agent === (move.agent ?? null)) return null;
-  return {
-    code: 'taken',
-    message: `step ${step.id} is in progress already: ${step.agent ?? 'the main agent'} has it`,
-  };
+  if (!isHandedOver(step, move)) return null;
+  const mayTake = move.takes === undefined ? isFreeFor(step, heldAfter(move)) : move.takes === step.held_by;
+  if (mayTake) return null;
+  return { code: 'taken', message: `step ${step.id} is in progress already: ${holderWords(step)} has it` };
 }
 
 function refuseMove(log: Worklog, step: Step, move: Move, written: Written): Refusal | null {
@@ -121,6 +146,11 @@ function alternatives(ways: readonly string[]): string {
 }
 
 function refuseStart(log: Worklog, step: Step, move: Move, written: Written): Refusal | null {
+  if (move.takes !== undefined)
+    return {
+      code: 'too_late',
+      message: `step ${step.id} is ${inWords(step.status)} by now, so it cannot be taken over; start it again`,
+    };
   const open = step.blocked_by.filter((id) => !isSettledWell(log.steps.get(id)));
   if (open.length > 0)
     return { code: 'blocked', message: `step ${step.id} waits for ${open.map((id) => `step ${id}`).join(', ')}` };
@@ -140,14 +170,15 @@ function isSettledWell(step: Step | undefined): boolean {
   return step?.status === 'completed' || step?.status === 'skipped';
 }
 
-function enter(log: Worklog, step: Step, { to, agent, reason }: Move, at: number): void {
+function enter(log: Worklog, step: Step, { to, reason }: Move, at: number): void {
   if (to === 'in_progress') {
     if (step.status === 'failed') step.retries += 1;
     step.started_at ??= at;
     step.ended_at = null;
-    step.agent = agent ?? null;
     step.spans.push({ from: at, until: null });
   } else {
+    step.holder = null;
+    step.held_by = null;
     step.ended_at = at;
     const span = step.spans.at(-1);
     if (span !== undefined) span.until ??= at;
@@ -159,14 +190,21 @@ function enter(log: Worklog, step: Step, { to, agent, reason }: Move, at: number
   step.reason = reason ?? null;
 }
 
+function hold(step: Step, move: Move, { id }: Written): void {
+  Object.assign(step, heldAfter(move));
+  step.held_by = id;
+  step.call = move.call ?? null;
+}
+
 /** Completing again adds to the manifest. */
-function record(step: Step, { title, files, context, output, validation, assumed }: Move): void {
+function record(step: Step, { title, files, context, no_context_reason, output, validation, assumed }: Move): void {
   for (const kind of ['created', 'modified', 'deleted'] as const) {
     const known = step.files[kind];
     for (const path of files?.[kind] ?? []) if (!known.includes(path) && known.length < MOST_FILES) known.push(path);
   }
   step.title = title ?? step.title;
   step.context = context ?? step.context;
+  step.no_context_reason = no_context_reason ?? step.no_context_reason;
   step.output = output ?? step.output;
   step.validation = validation ?? step.validation;
   step.assumed = assumed ?? step.assumed;

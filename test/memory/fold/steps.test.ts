@@ -77,6 +77,45 @@ test('a step that another agent has is not started again, and it is named', () =
   expect(scene.step('1', 'in_progress', { agent: 'explorer' })).toBeNull();
 });
 
+const holder = (pid: number) => ({
+  process: { host: 'h', boot_id: 'b', pid_namespace: 'n', pid, pid_start: '1' },
+});
+
+test('of two agents without a name one starts a step, also if both wrote at once', () => {
+  const scene = begun('1');
+  expect(scene.step('1', 'in_progress', { holder: holder(1), call: 'toolu_1' })).toBeNull();
+  const before = structuredClone(scene.log.steps.get('1'));
+  expect(scene.step('1', 'in_progress', { holder: holder(2) })).toMatchObject({ code: 'taken', message: /process 1 / });
+  expect(scene.step('1', 'in_progress', { holder: holder(1) })).toBeNull();
+  expect(scene.log.steps.get('1')).toEqual(before);
+  expect(before).toMatchObject({ holder: holder(1), held_by: 'l3', call: 'toolu_1' });
+});
+
+test('a start takes a step over from the line that it names, and a late one does not', () => {
+  const scene = begun('1');
+  scene.step('1', 'in_progress', { holder: holder(1) });
+  const { started_at, held_by } = { ...scene.log.steps.get('1') };
+  expect(scene.step('1', 'in_progress', { holder: holder(2), takes: held_by })).toBeNull();
+  expect(scene.step('1', 'in_progress', { holder: holder(3), takes: held_by })).toMatchObject({
+    ...{ code: 'taken', message: /process 2 / },
+  });
+  const step = scene.log.steps.get('1');
+  expect(step).toMatchObject({ holder: holder(2), held_by: 'l4', started_at, retries: 0 });
+  expect(step?.spans).toEqual([{ from: started_at, until: null }]);
+  scene.step('1', 'failed', { reason: 'no' });
+  expect(step).toMatchObject({ holder: null, held_by: null });
+  expect(scene.step('1', 'in_progress', { holder: holder(3), takes: 'l4' })?.code).toBe('too_late');
+  expect(scene.step('1', 'in_progress', { holder: holder(3) })).toBeNull();
+  expect(step).toMatchObject({ holder: holder(3), retries: 1 });
+});
+
+test('a step in progress is reworded by any agent, which does not get it', () => {
+  const scene = begun('1');
+  scene.step('1', 'in_progress', { holder: holder(1) });
+  expect(scene.step('1', 'in_progress', { holder: holder(2), title: 'other words' })).toBeNull();
+  expect(scene.log.steps.get('1')).toMatchObject({ holder: holder(1), title: 'other words' });
+});
+
 test('completing again adds to the manifest', () => {
   const scene = begun('1');
   scene.step('1', 'in_progress');
