@@ -9,14 +9,15 @@ import { isSessionId } from '../../src/ids.js';
 import { type SessionLog, type WorklogFields, type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
 import { journalIn, type Places, worklogIn } from '../home/places.js';
-import { type Refusal, RefusedError } from '../logs/kind.js';
-import { type Stamp, stampLine } from '../logs/line.js';
+import type { Refusal } from '../logs/kind.js';
+import type { Stamp } from '../logs/line.js';
 import { Log } from '../logs/log.js';
 import { closeAfter } from '../logs/scoped.js';
 import type { Origin } from '../words.js';
 import { endsEnded } from './ended.js';
 import { explicitIdOf, isExplicitId } from './explicitId.js';
 import { moveToPlace } from './place.js';
+import { requireLegal } from './trial.js';
 
 const MOST_NUMBERS = 10_000;
 const MOST_LOOKS = 8;
@@ -51,7 +52,8 @@ export class Sessions {
    * @throws RefusedError if the plan is not legal; then nothing is left of it
    */
   begin(started: Started & { readonly purpose: string }, more: readonly WorklogLine[], wanted?: string): OpenSession {
-    this.#requireLegal([worklogKind.line('session_started', { session_id: 'new', ...started }), ...more]);
+    const lines = [worklogKind.line('session_started', { session_id: 'new', ...started }), ...more];
+    requireLegal(worklogKind.begin(), lines, this.#stamp);
     this.#places.prepare();
     const { redact } = this.#stamp;
     const isFree = wanted !== undefined && isExplicitId(wanted, redact) && this.#takes(wanted);
@@ -87,15 +89,6 @@ export class Sessions {
     const line = worklogKind.line('session_started', { session_id: id, ...started });
     log.write(({ facts }) => (facts === null ? [line] : []), this.#stamp, { isDurable: false });
     return { id, folder, log };
-  }
-
-  /** Once in the log, a plan would stay although half of it is refused. */
-  #requireLegal(lines: readonly WorklogLine[]): void {
-    const trial = worklogKind.begin();
-    for (const line of lines) {
-      const refusal = worklogKind.apply(trial, stampLine(line, this.#stamp));
-      if (refusal !== null) throw new RefusedError(refusal);
-    }
   }
 
   /**

@@ -1,10 +1,11 @@
 /** Writes lines to a session's worklog, all or none as far as the state can say before. */
 import { requireFields, type WorklogLine } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
-import { RefusedError } from '../logs/kind.js';
+import { type Refusal, RefusedError } from '../logs/kind.js';
 import type { Stamp } from '../logs/line.js';
 import type { WriteOptions } from '../logs/log.js';
 import type { OpenSession } from './sessions.js';
+import { requireLegal } from './trial.js';
 
 /** The id of an entry in the agent's own list of tasks, which is not in the worklog. */
 const TASK = /^t\d+$/;
@@ -12,24 +13,44 @@ const TASK = /^t\d+$/;
 const MOST_NAMED = 20;
 
 /**
- * @throws UsageError if a field of a line is not as its event wants it; then nothing is written
- * @throws RefusedError with the first reason for which a line was refused, and for a line of a step that there is not
+ * As {@link writeTogether}, for a caller that cannot do with less than all lines.
+ * @throws RefusedError also for the first line that was refused because of what another writer has changed in between
  */
 export function writeOrRefuse(
-  { log }: Pick<OpenSession, 'log'>,
+  session: Pick<OpenSession, 'log'>,
   stamp: Stamp,
-  decide: (state: Worklog) => readonly WorklogLine[],
+  decide: Decide,
   options: WriteOptions = {},
 ): void {
+  const refusal = writeTogether(session, stamp, decide, options).find((outcome) => outcome !== null);
+  if (refusal) throw new RefusedError(refusal);
+}
+
+type Decide = (state: Worklog) => readonly WorklogLine[];
+
+/**
+ * Several lines are written only if the present state allows each of them, after those before it. A single line is written in any case,
+ * so that an illegal move is counted.
+ * @returns for each line why it was refused; null if it was applied
+ * @throws UsageError if a field of a line is not as its event wants it; then nothing is written
+ * @throws RefusedError with the first reason for which one of several lines is refused, and for a line of a step that there is not;
+ *   then nothing is written
+ */
+export function writeTogether(
+  { log }: Pick<OpenSession, 'log'>,
+  stamp: Stamp,
+  decide: Decide,
+  options: WriteOptions = {},
+): (Refusal | null)[] {
   const checked = (state: Worklog) => {
     const lines = decide(state);
     for (const line of lines) requireFields(line);
     // The steps of a newer version are unknown here.
     if (log.counts.newer === 0) requireSteps(state, lines);
+    if (lines.length > 1) requireLegal(structuredClone(state), lines, stamp);
     return lines;
   };
-  const refusal = log.write(checked, stamp, options).find((outcome) => outcome !== null);
-  if (refusal) throw new RefusedError(refusal);
+  return log.write(checked, stamp, options);
 }
 
 /** Writes a line that is no decision: also to a log that a newer version has written to. @throws as {@link writeOrRefuse} */

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import type { Refusal } from '../../logs/kind.js';
 import { PRIORITIES, STEP_STATUSES, type StepStatus } from '../../words.js';
-import { MOST_FILES, MOST_PLAN_STEPS } from '../bounds.js';
+import { MOST_ENTRIES, MOST_FILES, MOST_PLAN_STEPS } from '../bounds.js';
 import { type Held, holderWords, isFreeFor, isSameAgent } from '../holder.js';
 import { newStep } from '../newStep.js';
 import type { Step, Worklog } from '../worklog.js';
@@ -170,7 +170,7 @@ function isSettledWell(step: Step | undefined): boolean {
   return step?.status === 'completed' || step?.status === 'skipped';
 }
 
-function enter(log: Worklog, step: Step, { to, reason }: Move, at: number): void {
+function enter(log: Worklog, step: Step, { to, reason, assumed }: Move, at: number): void {
   if (to === 'in_progress') {
     if (step.status === 'failed') step.retries += 1;
     step.started_at ??= at;
@@ -188,6 +188,7 @@ function enter(log: Worklog, step: Step, { to, reason }: Move, at: number): void
   }
   step.status = to;
   step.reason = reason ?? null;
+  step.assumed = assumed ?? step.assumed;
 }
 
 function hold(step: Step, move: Move, { id }: Written): void {
@@ -196,18 +197,30 @@ function hold(step: Step, move: Move, { id }: Written): void {
   step.call = move.call ?? null;
 }
 
-/** Completing again adds to the manifest. */
-function record(step: Step, { title, files, context, no_context_reason, output, validation, assumed }: Move): void {
-  for (const kind of ['created', 'modified', 'deleted'] as const) {
-    const known = step.files[kind];
-    for (const path of files?.[kind] ?? []) if (!known.includes(path) && known.length < MOST_FILES) known.push(path);
-  }
+/** Completing again adds to the manifest and to the lists of the context, and sets the output and the validation if given. */
+function record(step: Step, { title, files, context, no_context_reason, output, validation }: Move): void {
+  for (const kind of ['created', 'modified', 'deleted'] as const)
+    addMissing(step.files[kind], files?.[kind], MOST_FILES);
+  if (context !== undefined) step.context = withLists(step.context ?? {}, context);
   step.title = title ?? step.title;
-  step.context = context ?? step.context;
   step.no_context_reason = no_context_reason ?? step.no_context_reason;
   step.output = output ?? step.output;
   step.validation = validation ?? step.validation;
-  step.assumed = assumed ?? step.assumed;
+}
+
+/** A kind that is new when there are too many is left out, as an entry is. */
+function withLists(known: NonNullable<Step['context']>, added: NonNullable<Step['context']>): Step['context'] {
+  const lists = new Map(Object.entries(known));
+  for (const [kind, entries] of Object.entries(added)) {
+    const list = [...(lists.get(kind) ?? [])];
+    addMissing(list, entries, MOST_ENTRIES);
+    if (lists.has(kind) || lists.size < MOST_ENTRIES) lists.set(kind, list);
+  }
+  return Object.fromEntries(lists);
+}
+
+function addMissing(list: string[], entries: readonly string[] = [], most: number): void {
+  for (const entry of entries) if (list.length < most && !list.includes(entry)) list.push(entry);
 }
 
 function inWords(status: StepStatus): string {

@@ -124,6 +124,35 @@ test('completing again adds to the manifest', () => {
   expect(scene.log.steps.get('1')?.files).toEqual({ created: ['a', 'b'], modified: [], deleted: ['c'] });
 });
 
+test('completing again adds to the lists of the context, sets output and validation, and changes nothing else', () => {
+  const scene = begun('1');
+  scene.step('1', 'in_progress');
+  scene.step('1', 'completed', { context: { warnings: ['w'], assumptions: ['a'] }, output: 'first', reason: 'why' });
+  const before = structuredClone(scene.log.steps.get('1'));
+  const again = { context: { warnings: ['v', 'w'], integration_points: ['i'] }, validation: { passed: false } };
+  scene.step('1', 'completed', { ...again, reason: 'other', assumed: true, agent: 'other' });
+  expect(scene.log.steps.get('1')).toEqual({
+    ...before,
+    context: { warnings: ['w', 'v'], assumptions: ['a'], integration_points: ['i'] },
+    validation: { passed: false },
+  });
+  scene.step('1', 'completed', { output: 'second', no_context_reason: 'tests only' });
+  expect(scene.log.steps.get('1')).toMatchObject({ output: 'second', no_context_reason: 'tests only' });
+});
+
+test('the lists of a context are bounded, however often a step is completed', () => {
+  const scene = begun('1');
+  scene.step('1', 'in_progress');
+  const texts = (call: number) => Array.from({ length: 150 }, (_, index) => `${call} ${index}`);
+  for (let call = 0; call < 3; call += 1)
+    scene.step('1', 'completed', {
+      context: { warnings: texts(call), ...Object.fromEntries(texts(call).map((kind) => [kind, []])) },
+    });
+  const context = scene.log.steps.get('1')?.context ?? {};
+  expect(context.warnings).toHaveLength(200);
+  expect(Object.keys(context)).toHaveLength(200);
+});
+
 test('files of a step are worked on, then done with it; another spelling of the step changes nothing', () => {
   const scene = begun('1');
   scene.step('1', 'in_progress', { paths: ['src/a.ts'] });
