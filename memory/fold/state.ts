@@ -23,6 +23,12 @@ export function progressOf(steps: readonly { readonly id: string; readonly statu
   };
 }
 
+/** @returns the first step in progress, else the first that failed or is pending, else the last one. Null if there is none */
+export function currentPhase<S extends { readonly status: StepStatus }>(steps: readonly S[]): S | null {
+  const first = (...statuses: readonly StepStatus[]) => steps.find(({ status }) => statuses.includes(status));
+  return first('in_progress') ?? first('failed', 'pending') ?? steps.at(-1) ?? null;
+}
+
 /** @returns the number of steps that are neither completed nor skipped nor cancelled */
 export function getPendingTodoCount(steps: readonly { readonly status: StepStatus }[]): number {
   return unsettledOf(steps).length;

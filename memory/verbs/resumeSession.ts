@@ -1,0 +1,76 @@
+import * as z from 'zod/mini';
+import { UsageError } from '../../src/errors.js';
+import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
+import type { Worklog } from '../fold/worklog.js';
+import { lookAt } from '../look/look.js';
+import { conflictsOf } from '../plans/conflicts.js';
+import { callerHolder, startFields } from '../plans/holding.js';
+import { branchOf, nextPhases, openErrors, positionOf } from '../plans/position.js';
+import type { Memory } from '../sessions/memory.js';
+import { writeOrRefuse } from '../sessions/write.js';
+import { endSession } from './ending.js';
+import { given, type Input } from './fields.js';
+import { meantHere } from './meantHere.js';
+import { ID_SCHEMA } from './planFields.js';
+import { resumeWith } from './resumeWith.js';
+import { verb } from './verb.js';
+
+const FIELDS = {
+  decision: given(z.optional(z.enum(['retry', 'skip', 'abort', 'adjust']))),
+  phase_id: given(z.optional(ID_SCHEMA)),
+  reason: given(z.optional(z.string())),
+  decided_by: given(z.optional(z.enum(['agent', 'person']))),
+  agent: given(z.optional(z.string())),
+};
+
+export const resumeSession = verb({
+  name: 'resume_session',
+  summary: 'continue a session: where its plan stands, its errors, what has changed; with a decision, act on it',
+  fields: FIELDS,
+  async run(memory, input) {
+    const { session } = await meantHere(memory, input);
+    const { decision } = input;
+    // What is in conflict is seen before anything is changed.
+    const before = await lookAt(memory, session);
+    const conflicts = conflictsOf(memory, before, memory.workspaceOf(before.log) ?? memory.workspace);
+    if (decision === 'abort') {
+      const ended = endSession(memory, session, { lines: () => [], reason: 'cancelled', summary: input.reason });
+      return { ...ended, value: { ...Object(ended.value), decision } };
+    }
+    const { folder } = memory.isBridges ? session : resumeWith(memory, session);
+    if (decision !== undefined) writeOrRefuse(session, memory.stamp, (state) => linesOf(memory, state, input));
+    const { state } = session.log;
+    return {
+      lines: null,
+      value: {
+        session_id: session.id,
+        path: folder,
+        ...(decision !== undefined && { decision }),
+        position: positionOf(state),
+        errors: openErrors(state),
+        conflicts,
+        branch: branchOf(state),
+        legal_next: nextPhases(state),
+      },
+    };
+  },
+});
+
+function linesOf(memory: Memory, state: Worklog, input: Input<typeof FIELDS>): WorklogLine[] {
+  const { decision, reason, decided_by, agent } = input;
+  const step = phaseOf(state, input.phase_id);
+  if (decision === 'skip') return [worklogKind.line('step', { step, to: 'skipped', reason, decided_by })];
+  const held = startFields(memory, state, { step, agent, holder: callerHolder(memory) });
+  return [worklogKind.line('step', { step, to: 'in_progress', agent, ...held })];
+}
+
+/** @returns the named phase, else the only one that failed, else the one that is due */
+function phaseOf(state: Worklog, named: string | number | undefined): string {
+  if (named !== undefined) return String(named);
+  const { failed, current } = positionOf(state);
+  if (failed.length > 1)
+    throw new UsageError(`${failed.length} phases failed; name one in phase_id: ${failed.join(', ')}`);
+  const only = failed[0] ?? current;
+  if (only === null) throw new UsageError('the session has no phases');
+  return only;
+}

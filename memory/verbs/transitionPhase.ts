@@ -1,0 +1,187 @@
+import * as z from 'zod/mini';
+import { MOVES } from '../fold/rules/steps.js';
+import type { Step } from '../fold/worklog.js';
+import { Git } from '../git/git.js';
+import { type Refusal, RefusedError } from '../logs/kind.js';
+import { lookAt } from '../look/look.js';
+import { callerHolder } from '../plans/holding.js';
+import { nextPhases } from '../plans/position.js';
+import { unattributedChanges, unseenFiles } from '../plans/seenChanges.js';
+import { linesOfTransition, requireUsable, type Transition } from '../plans/transition.js';
+import type { Memory } from '../sessions/memory.js';
+import type { OpenSession } from '../sessions/sessions.js';
+import { writeTogether } from '../sessions/write.js';
+import { ERROR_TYPES } from '../words.js';
+import { given, type Input } from './fields.js';
+import { meant } from './meant.js';
+import { ID_SCHEMA } from './planFields.js';
+import { verb } from './verb.js';
+
+const TEXT = z.optional(z.string());
+const TEXTS = z.optional(z.array(z.string()));
+const COUNT = z.optional(z.int().check(z.nonnegative()));
+const MAYBE_PHASE = z.optional(z.nullable(ID_SCHEMA));
+
+const FIELDS = {
+  completed_phase_id: given(MAYBE_PHASE),
+  failed_phase_id: given(MAYBE_PHASE),
+  skipped_phase_id: given(MAYBE_PHASE),
+  next_phase_id: given(MAYBE_PHASE),
+  next_phase_ids: given(z.optional(z.array(ID_SCHEMA))),
+  files_created: given(TEXTS),
+  files_modified: given(TEXTS),
+  files_deleted: given(TEXTS),
+  downstream_context: given(
+    z.optional(
+      z.strictObject({
+        key_interfaces_introduced: TEXTS,
+        patterns_established: TEXTS,
+        integration_points: TEXTS,
+        assumptions: TEXTS,
+        warnings: TEXTS,
+      }),
+    ),
+  ),
+  no_context_reason: given(TEXT),
+  output: given(TEXT),
+  validation: given(z.optional(z.strictObject({ passed: z.boolean(), details: TEXT }))),
+  token_usage: given(z.optional(z.strictObject({ agent: TEXT, input: COUNT, output: COUNT, cached: COUNT }))),
+  error: given(
+    z.optional(
+      z.union([
+        z.string().check(z.minLength(1)),
+        z.strictObject({ type: z.enum(ERROR_TYPES), message: z.string(), resolution: TEXT, agent: TEXT }),
+      ]),
+    ),
+  ),
+  agent: given(TEXT),
+  decided_by: given(z.optional(z.enum(['agent', 'person']))),
+  reason: given(TEXT),
+};
+
+export const transitionPhase = verb({
+  name: 'transition_phase',
+  summary: 'end phases and start others, all or none',
+  fields: FIELDS,
+  async run(memory, input) {
+    const session = meant(memory, input);
+    const transition = transitionOf(memory, session, input);
+    requireUsable(transition);
+    const moved = move(memory, session, transition);
+    const { log } = session;
+    const compared = transition.completed === null ? null : await lookAt(memory, session);
+    const place = memory.workspaceOf(log.state) ?? memory.workspace;
+    const value = {
+      session_id: session.id,
+      ...moved,
+      unseen: compared === null ? [] : unseenFiles(compared, moved.completed, place.root),
+      unattributed_changes: compared === null ? [] : unattributedChanges(compared),
+      legal_next: nextPhases(log.state),
+    };
+    return { value, lines: null };
+  },
+});
+
+function transitionOf(memory: Memory, session: OpenSession, input: Input<typeof FIELDS>): Transition {
+  const { token_usage, error, agent, reason, decided_by } = input;
+  const paths = (given: readonly string[] = []) => [...new Set(given.map((path) => memory.pathOf(path.trim())))];
+  const completed = textOf(input.completed_phase_id);
+  const next = [input.next_phase_id ?? [], input.next_phase_ids ?? []].flat().map(String);
+  return {
+    completed,
+    failed: textOf(input.failed_phase_id),
+    skipped: textOf(input.skipped_phase_id),
+    next: [...new Set(next)],
+    files: {
+      created: paths(input.files_created),
+      modified: paths(input.files_modified),
+      deleted: paths(input.files_deleted),
+    },
+    done: {
+      context: contextOf(input.downstream_context),
+      no_context_reason: input.no_context_reason,
+      output: input.output,
+      validation: input.validation,
+    },
+    tokens: token_usage,
+    error: typeof error === 'string' ? { type: 'runtime', message: error } : error,
+    ...{ agent, reason, decided_by },
+    holder: callerHolder(memory),
+    call: undefined,
+    mark: completed === null ? null : markOf(memory, session),
+  };
+}
+
+function textOf(id: string | number | null | undefined): string | null {
+  return id === null || id === undefined ? null : String(id);
+}
+
+function contextOf(given: Readonly<Record<string, readonly string[] | undefined>> | undefined) {
+  if (given === undefined) return undefined;
+  return Object.fromEntries(
+    Object.entries(given).flatMap(([name, texts]) => (texts === undefined ? [] : [[name, texts]])),
+  );
+}
+
+/** @returns null if the session's directory is in no repository */
+function markOf(memory: Memory, { log }: OpenSession): Transition['mark'] {
+  const place = memory.workspaceOf(log.state) ?? memory.workspace;
+  const state = place.kind === 'git' ? new Git(place.root, memory.surroundings.variables).state() : null;
+  if (state === null) return null;
+  const { head, branch, dirty_digest, dirty } = state;
+  return { head, branch, dirty_digest, dirty: dirty.length };
+}
+
+/** What became of each phase, in the words of the answer. */
+interface Moved {
+  readonly completed: string[];
+  readonly failed: string[];
+  readonly skipped: string[];
+  readonly started: string[];
+  /** What another writer had changed meanwhile. */
+  readonly refused: { readonly phase: string | null; readonly code: string; readonly why: string }[];
+}
+
+const LISTS = { completed: 'completed', failed: 'failed', skipped: 'skipped', in_progress: 'started' } as const;
+
+/** @throws RefusedError with the phases that can be started, if nothing of it was applied */
+function move(memory: Memory, session: OpenSession, transition: Transition): Moved {
+  let lines: ReturnType<typeof linesOfTransition> = [];
+  try {
+    const outcomes = writeTogether(session, memory.stamp, (state) => {
+      lines = linesOfTransition(memory, state, transition);
+      return lines;
+    });
+    const [first] = outcomes;
+    // A single line is written in any case, so that an illegal move is counted.
+    if (first && outcomes.every((outcome) => outcome !== null)) throw new RefusedError(first);
+    return movedBy(lines, outcomes);
+  } catch (error) {
+    throw error instanceof RefusedError ? withMoves(session, transition, error) : error;
+  }
+}
+
+function movedBy(lines: ReturnType<typeof linesOfTransition>, outcomes: readonly (Refusal | null)[]): Moved {
+  const moved: Moved = { completed: [], failed: [], skipped: [], started: [], refused: [] };
+  for (const [index, line] of lines.entries()) {
+    const refusal = outcomes[index] ?? null;
+    const phase = 'step' in line && typeof line.step === 'string' ? line.step : null;
+    if (refusal !== null) moved.refused.push({ phase, code: refusal.code, why: refusal.message });
+    else if (line.event === 'step' && phase !== null && line.to in LISTS) {
+      const list = moved[LISTS[line.to as keyof typeof LISTS]];
+      if (!list.includes(phase)) list.push(phase);
+    }
+  }
+  return moved;
+}
+
+function withMoves(
+  { log }: OpenSession,
+  { completed, failed, skipped, next }: Transition,
+  error: RefusedError,
+): RefusedError {
+  const named = [completed, failed, skipped, ...next].flatMap((id) => log.state.steps.get(id ?? '') ?? []);
+  const legal_moves = Object.fromEntries(named.map(({ id, status }: Step) => [id, MOVES[status]]));
+  const { code, message } = error;
+  return new RefusedError({ code, message }, { ...error.details, legal_moves, legal_next: nextPhases(log.state) });
+}
