@@ -107,8 +107,8 @@ export interface DeclaredError {
   readonly agent: string | null;
   readonly type: ErrorType;
   readonly message: string;
-  readonly resolution: string;
-  readonly resolved: boolean;
+  resolution: string;
+  resolved: boolean;
   readonly step: string | null;
   readonly at: number;
 }

@@ -9,6 +9,9 @@ const text = z.optional(z.string());
 const count = z._default(z.number().check(z.nonnegative()), 0);
 const head = z._default(z.nullable(z.string()), null);
 
+/** The resolution of an error for which none was given. */
+export const PENDING = 'pending';
+
 function addTokens(sum: Tokens, { input, output, cached }: Readonly<Tokens>): void {
   sum.input += input;
   sum.output += output;
@@ -52,7 +55,7 @@ export const workRules = {
       agent: text,
       type: z.enum(ERROR_TYPES),
       message: z.string(),
-      resolution: z._default(z.string(), 'pending'),
+      resolution: z._default(z.string(), PENDING),
       resolved: z._default(z.boolean(), false),
       step: text,
     }),

@@ -164,6 +164,30 @@ test('tokens are summed by agent, and at the step that they name', () => {
   expect(scene.log.tokens.get('coder')).toEqual({ input: 12, output: 2, cached: 0 });
 });
 
+test.each<StepStatus>(['completed', 'skipped', 'cancelled'])(
+  'a step that is %s has no open errors, and only it',
+  (to) => {
+    const scene = begun('1', '2');
+    scene.step('1', 'in_progress');
+    scene.write('error', { type: 'runtime', message: 'a', step: '1' });
+    scene.write('error', { type: 'runtime', message: 'b', step: '1', resolution: 'waited' });
+    scene.write('error', { type: 'timeout', message: 'c', step: '2' });
+    scene.write('error', { type: 'timeout', message: 'd' });
+    scene.step('1', 'failed', { reason: 'no' });
+    const open = () => scene.log.errors.flatMap(({ message, resolved }) => (resolved ? [] : [message]));
+    expect(open()).toEqual(['a', 'b', 'c', 'd']);
+    if (to === 'completed') scene.step('1', 'in_progress');
+    scene.step('1', to, {}, 'person');
+    expect(open()).toEqual(['c', 'd']);
+    expect(scene.log.errors.map(({ resolution }) => resolution)).toEqual([
+      `step ${to}`,
+      'waited',
+      'pending',
+      'pending',
+    ]);
+  },
+);
+
 test('files of a step are worked on, then done with it; another spelling of the step changes nothing', () => {
   const scene = begun('1');
   scene.step('1', 'in_progress', { paths: ['src/a.ts'] });

@@ -77,7 +77,7 @@ test('the front matter has the facts of the state, under the names and in the or
         agents: ['coder'],
         files_created: ['a.ts'],
         downstream_context: { warnings: ['mind the clock'] },
-        errors: [{ type: 'runtime', message: 'it: broke', resolution: 'pending', resolved: false }],
+        errors: [{ type: 'runtime', message: 'it: broke', resolution: 'step completed', resolved: true }],
         retry_count: 0,
       },
       { name: 'Test --- it', blocked_by: ['1'], completed: null },
