@@ -50,3 +50,12 @@ export type Publication = (typeof PUBLICATIONS)[number];
 /** Computed from the time since the last activity. */
 export const FRESHNESS = ['fresh', 'resumable', 'stale', 'critical', 'archivable'] as const;
 export type Freshness = (typeof FRESHNESS)[number];
+
+/** The lists in which a phase says what the later ones need to know. */
+export const CONTEXT_LISTS = [
+  'key_interfaces_introduced',
+  'patterns_established',
+  'integration_points',
+  'assumptions',
+  'warnings',
+] as const;

@@ -23,6 +23,7 @@ export function newStep(planned: Planned): Step {
     validation: null,
     context: null,
     no_context_reason: null,
+    tokens: { input: 0, output: 0, cached: 0 },
     files: { created: [], modified: [], deleted: [] },
     spans: [],
   };

@@ -48,6 +48,8 @@ export interface Step {
   context: Readonly<Record<string, readonly string[]>> | null;
   /** Why its files have no context. Null if no reason was given. */
   no_context_reason: string | null;
+  /** Reported for it. They are among those of their agents, too. */
+  readonly tokens: Tokens;
   readonly files: { readonly created: string[]; readonly modified: string[]; readonly deleted: string[] };
   /** The times when it was in progress, so that observed changes can be attributed to it. */
   readonly spans: { from: number; until: number | null }[];
@@ -105,8 +107,8 @@ export interface DeclaredError {
   readonly agent: string | null;
   readonly type: ErrorType;
   readonly message: string;
-  readonly resolution: string;
-  readonly resolved: boolean;
+  resolution: string;
+  resolved: boolean;
   readonly step: string | null;
   readonly at: number;
 }

@@ -61,7 +61,7 @@ export function writeFact(session: Pick<OpenSession, 'log'>, stamp: Stamp, line:
 /** No rule of the log: the line that added a step may be damaged there, and the lines of the step still count. */
 function requireSteps({ steps }: Worklog, lines: readonly WorklogLine[]): void {
   for (const line of lines) {
-    if (line.event !== 'file' && line.event !== 'log' && line.event !== 'error') continue;
+    if (line.event !== 'file' && line.event !== 'log' && line.event !== 'error' && line.event !== 'tokens') continue;
     const { step } = line;
     if (step === undefined || TASK.test(step) || steps.has(step)) continue;
     const known =

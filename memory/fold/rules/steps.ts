@@ -9,6 +9,7 @@ import type { Step, Worklog } from '../worklog.js';
 import { keepFile } from './files.js';
 import { type Found, rule, type Written } from './rule.js';
 import { processSchema } from './runs.js';
+import { PENDING } from './work.js';
 
 /** The nine legal moves. */
 export const MOVES: Readonly<Record<StepStatus, readonly StepStatus[]>> = {
@@ -177,6 +178,7 @@ function enter(log: Worklog, step: Step, { to, reason, assumed }: Move, at: numb
     step.ended_at = null;
     step.spans.push({ from: at, until: null });
   } else {
+    if (to !== 'failed') resolveErrors(log, step, to);
     step.holder = null;
     step.held_by = null;
     step.ended_at = at;
@@ -189,6 +191,15 @@ function enter(log: Worklog, step: Step, { to, reason, assumed }: Move, at: numb
   step.status = to;
   step.reason = reason ?? null;
   step.assumed = assumed ?? step.assumed;
+}
+
+/** Whatever its errors were, the step is settled. */
+function resolveErrors({ errors }: Worklog, { id }: Step, to: StepStatus): void {
+  for (const error of errors) {
+    if (error.step !== id || error.resolved) continue;
+    error.resolved = true;
+    if (error.resolution === PENDING) error.resolution = `step ${to}`;
+  }
 }
 
 function hold(step: Step, move: Move, { id }: Written): void {

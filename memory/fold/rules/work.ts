@@ -2,11 +2,21 @@
 import * as z from 'zod/mini';
 import { ERROR_TYPES, PRIORITIES } from '../../words.js';
 import { addTo, setIn } from '../bounds.js';
+import type { Tokens } from '../worklog.js';
 import { fact, rule } from './rule.js';
 
 const text = z.optional(z.string());
 const count = z._default(z.number().check(z.nonnegative()), 0);
 const head = z._default(z.nullable(z.string()), null);
+
+/** The resolution of an error for which none was given. */
+export const PENDING = 'pending';
+
+function addTokens(sum: Tokens, { input, output, cached }: Readonly<Tokens>): void {
+  sum.input += input;
+  sum.output += output;
+  sum.cached += cached;
+}
 
 export const workRules = {
   note: fact(
@@ -45,7 +55,7 @@ export const workRules = {
       agent: text,
       type: z.enum(ERROR_TYPES),
       message: z.string(),
-      resolution: z._default(z.string(), 'pending'),
+      resolution: z._default(z.string(), PENDING),
       resolved: z._default(z.boolean(), false),
       step: text,
     }),
@@ -55,11 +65,14 @@ export const workRules = {
     },
   ),
   tokens: fact(
-    () => ({ agent: z._default(z.string(), 'main'), input: count, output: count, cached: count }),
-    ({ tokens, more }, { agent, input, output, cached }) => {
-      const before = tokens.get(agent) ?? { input: 0, output: 0, cached: 0 };
-      const sum = { input: before.input + input, output: before.output + output, cached: before.cached + cached };
+    () => ({ agent: z._default(z.string(), 'main'), input: count, output: count, cached: count, step: text }),
+    ({ tokens, steps, more }, { agent, step, input, output, cached }) => {
+      const sum = { ...(tokens.get(agent) ?? { input: 0, output: 0, cached: 0 }) };
+      const added = { input, output, cached };
+      addTokens(sum, added);
       setIn(tokens, [agent, sum], { more, name: 'tokens' });
+      const of = step === undefined ? undefined : steps.get(step);
+      if (of !== undefined) addTokens(of.tokens, added);
     },
     { isActivity: false },
   ),

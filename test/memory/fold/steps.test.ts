@@ -153,6 +153,41 @@ test('the lists of a context are bounded, however often a step is completed', ()
   expect(Object.keys(context)).toHaveLength(200);
 });
 
+test('tokens are summed by agent, and at the step that they name', () => {
+  const scene = begun('1', '2');
+  scene.write('tokens', { agent: 'coder', input: 5, output: 2, step: '1' });
+  scene.write('tokens', { agent: 'tester', input: 1, cached: 4, step: '1' });
+  scene.write('tokens', { agent: 'coder', input: 7 });
+  const [first, second] = [...scene.log.steps.values()];
+  expect(first?.tokens).toEqual({ input: 6, output: 2, cached: 4 });
+  expect(second?.tokens).toEqual({ input: 0, output: 0, cached: 0 });
+  expect(scene.log.tokens.get('coder')).toEqual({ input: 12, output: 2, cached: 0 });
+});
+
+test.each<StepStatus>(['completed', 'skipped', 'cancelled'])(
+  'a step that is %s has no open errors, and only it',
+  (to) => {
+    const scene = begun('1', '2');
+    scene.step('1', 'in_progress');
+    scene.write('error', { type: 'runtime', message: 'a', step: '1' });
+    scene.write('error', { type: 'runtime', message: 'b', step: '1', resolution: 'waited' });
+    scene.write('error', { type: 'timeout', message: 'c', step: '2' });
+    scene.write('error', { type: 'timeout', message: 'd' });
+    scene.step('1', 'failed', { reason: 'no' });
+    const open = () => scene.log.errors.flatMap(({ message, resolved }) => (resolved ? [] : [message]));
+    expect(open()).toEqual(['a', 'b', 'c', 'd']);
+    if (to === 'completed') scene.step('1', 'in_progress');
+    scene.step('1', to, {}, 'person');
+    expect(open()).toEqual(['c', 'd']);
+    expect(scene.log.errors.map(({ resolution }) => resolution)).toEqual([
+      `step ${to}`,
+      'waited',
+      'pending',
+      'pending',
+    ]);
+  },
+);
+
 test('files of a step are worked on, then done with it; another spelling of the step changes nothing', () => {
   const scene = begun('1');
   scene.step('1', 'in_progress', { paths: ['src/a.ts'] });

@@ -25,7 +25,9 @@ void function refusedByTheCompiler(log: Log<unknown>, stamp: Stamp, claims: Clai
   // @ts-expect-error a misspelt field within a field
   line('step', { step: '1', to: 'completed', files: { created: [], changed: [] } });
   // @ts-expect-error a field of another event
-  line('tokens', { input: 1, step: '1' });
+  line('tokens', { input: 1, title: 'x' });
+  // @ts-expect-error a misspelt field within an alternative of a field
+  line('step', { step: '1', to: 'in_progress', holder: { process: { ...PROCESS, pidd: 7 } } });
   // @ts-expect-error a missing field
   line('step', { step: '1' });
   // @ts-expect-error a missing field within a field

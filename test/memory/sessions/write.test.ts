@@ -41,6 +41,11 @@ test('a line is legal because of the one before it', () => {
   expect(statuses()).toEqual(['completed', 'in_progress']);
 });
 
+test('tokens of a step that there is not are refused', () => {
+  const tokens = worklogKind.line('tokens', { input: 1, step: '3' });
+  expect(() => writeOrRefuse(session, memory.stamp, () => [tokens])).toThrow('there is no step "3" (known: 1, 2)');
+});
+
 test('a single line that is refused is written and counted', () => {
   expect(() => writeOrRefuse(session, memory.stamp, () => [move('1', 'completed')])).toThrow(/cannot become/);
   expect(session.log.state.refused).toBe(1);
