@@ -19,6 +19,11 @@ const KEPT = 5;
 const HOOK = 'hook/main.js';
 /** What is compiled to the end. */
 const HOOK_PROGRAM = 'hook/program.js';
+/** What the plugin starts as the MCP server, its program, the part that it loads at the first call, and the list of its tools. */
+const SERVER = 'mcp/main.js';
+const SERVER_PROGRAM = 'mcp/program.js';
+const SERVER_CALLS = 'mcp/calls.js';
+const TOOL_LIST = 'mcp/tools.json';
 /** Of the command line, with the commands that each runs meanwhile. Help loads all that its command needs. */
 const CLI_PROGRAMS = {
   'cli/program.js': [
@@ -60,7 +65,7 @@ const LICENCES = 'third-party-licenses.txt';
 const LICENCE = /^(licen[cs]e|copying|notice|third[-_]party)/i;
 /** The part of a build that a package contains. The programs hold the other modules of `bridge/`. */
 const SHIPPED = new RegExp(
-  `^bridge/(parts/|library/(logs\\.js$|types/)|hook/flags$|.*(${MAIN.source}|\\.(cjs|cache)$|/redis_lua\\.))|^demo/|^${LICENCES}$`,
+  `^bridge/(parts/|library/(logs\\.js$|types/)|hook/flags$|mcp/tools\\.json$|.*(${MAIN.source}|\\.(cjs|cache)$|/redis_lua\\.))|^demo/|^${LICENCES}$`,
 );
 const COMPILED_EVENTS = [
   ['SessionStart', 'a', { source: 'startup' }],
@@ -102,7 +107,13 @@ function keptIn(path) {
   const kept = fs.readFileSync(path).subarray(node.length);
   return kept.subarray(0, kept.length / 2);
 }
-script.runInThisContext()(load, filename);
+const made = script.runInThisContext()(load, filename);
+`;
+/** Appended to it for the part of the MCP server that is loaded at the first call. */
+const FIRST_CALLS = `
+const server = { environment: process.env, directory: process.cwd(), parent: process.ppid };
+const call = (name, args) => made.callFromServer(name, args, {}, server);
+call('list_sessions', {}).then(() => call('get_session_status', {})).then(() => call('add_note', { text: 'a' }));
 `;
 /** What a build left that was broken off is removed later: until then it may be one that goes on. */
 const LEFTOVER_AFTER_MS = 60 * 60_000;
@@ -157,7 +168,9 @@ function compile(sources) {
   declareLibrary(aside);
   compileCommands(aside);
   compileHook(aside);
-  const programs = Object.keys(CLI_PROGRAMS).map(olderName);
+  listTools(aside);
+  compileServer(aside);
+  const programs = [...Object.keys(CLI_PROGRAMS), SERVER_PROGRAM, SERVER_CALLS].map(olderName);
   const events = COMPILED_EVENTS.map(([event]) => join(dirname(HOOK), event));
   const slow = [...programs, ...events].find((path) => !fs.existsSync(join(aside, 'bridge', `${path}.cache`)));
   if (slow !== undefined) {
@@ -179,7 +192,7 @@ function compile(sources) {
 function bundle(folder) {
   const mains = fs
     .readdirSync(join(folder, 'bridge'), { recursive: true })
-    .filter((path) => MAIN.test(path) && path !== HOOK);
+    .filter((path) => MAIN.test(path) && path !== HOOK && path !== SERVER);
   const bundled = bundleModules(folder, {
     entryPoints: mains.map((path) => join('bridge', path)),
     outbase: '.',
@@ -193,14 +206,15 @@ function bundle(folder) {
     entryPoints: [join('bridge', program)],
     outfile: join('bridge', olderName(program)),
   });
-  bundled.push(...esbuild(folder, { ...asOlder(HOOK), ...forEveryNode() }));
+  bundled.push(...esbuild(folder, { ...asOlder(HOOK), ...forEveryNode('the hook has recorded nothing', 0) }));
+  bundled.push(...esbuild(folder, { ...asOlder(SERVER), ...forEveryNode('the MCP server cannot start', 1) }));
   const url = "const __meta={get url(){return require('node:url').pathToFileURL(__filename).href}};";
-  for (const program of [...Object.keys(CLI_PROGRAMS), HOOK_PROGRAM]) {
+  for (const program of [...Object.keys(CLI_PROGRAMS), HOOK_PROGRAM, SERVER_PROGRAM, SERVER_CALLS]) {
     const wrapped = {
       keepNames: program !== HOOK_PROGRAM,
       define: { 'import.meta.url': '__meta.url' },
-      banner: { js: `(function(require,__filename){${url}` },
-      footer: { js: '})' },
+      banner: { js: `(function(require,__filename){const module={exports:{}};${url}` },
+      footer: { js: 'return module.exports})' },
     };
     bundled.push(...esbuild(folder, { ...asOlder(program), ...wrapped }));
     makeAscii(join(folder, 'bridge', olderName(program)));
@@ -212,15 +226,15 @@ function bundle(folder) {
  * The launcher may find any Node. One that is too old says so in a line: it would print this file, if it could not read its syntax.
  * Nothing is loaded before, because some do not know modules by the names that begin with `node:`.
  */
-function forEveryNode() {
+function forEveryNode(failure, code) {
   const { engines } = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8'));
   const oldest = engines?.node.slice('>='.length) ?? '0.0';
   const [major, minor] = oldest.split('.');
-  const line = `'watchkeeper: the hook has recorded nothing: '+process.execPath+' is Node '+process.version.slice(1)+', and ${oldest} or newer is needed; run: watchkeeper plugin status\\n'`;
+  const line = `'watchkeeper: ${failure}: '+process.execPath+' is Node '+process.version.slice(1)+', and ${oldest} or newer is needed; run: watchkeeper plugin status\\n'`;
   return {
     target: 'es2015',
     banner: {
-      js: `var __v=process.versions.node.split('.');if(__v[0]<${major}||__v[0]==${major}&&__v[1]<${minor}){process.stderr.write(${line});process.exit(0)}`,
+      js: `var __v=process.versions.node.split('.');if(__v[0]<${major}||__v[0]==${major}&&__v[1]<${minor}){process.stderr.write(${line});process.exit(${code})}`,
     },
   };
 }
@@ -373,9 +387,34 @@ function compileCommands(folder) {
   });
 }
 
+/** Writes the tools of the MCP server as clients list them: their schemas take longer to make than the server needs to start. */
+function listTools(folder) {
+  const { version } = JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8'));
+  const list = 'import(process.argv[1]).then(({ listTools }) => console.log(JSON.stringify(listTools())))';
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', list, join(folder, 'bridge/mcp/listing.js')]);
+  if (status !== 0) throw new Error(`the tools of the MCP server cannot be listed: ${stderr}`);
+  fs.writeFileSync(join(folder, 'bridge', TOOL_LIST), JSON.stringify({ version, tools: JSON.parse(stdout) }));
+}
+
+/** Keeps what V8 makes of the MCP server's program until a client has the list of its tools, and of the first calls. */
+function compileServer(folder) {
+  const client = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'build', version: '0' } };
+  const requests = [
+    ['initialize', client],
+    ['tools/list', {}],
+  ];
+  const input = requests.map(([method, params], id) => `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+  const [program, calls] = [SERVER_PROGRAM, SERVER_CALLS].map((path) => join(folder, 'bridge', olderName(path)));
+  inScratch((cwd, env) => {
+    runCompiling([program, `${program}.cache`], [], { env, cwd, input: input.join('') });
+    runCompiling([calls, `${calls}.cache`], [], { env, cwd }, FIRST_CALLS);
+  });
+}
+
 /** A shell starts it, as an agent that is gone when the next one starts. */
-function runCompiling(words, flags, options) {
-  spawnSync('sh', ['-c', '"$@"; exit', 'sh', process.execPath, ...flags, '-e', COMPILING, ...words], options);
+function runCompiling(words, flags, options, then = '') {
+  const code = `${COMPILING}${then}`;
+  spawnSync('sh', ['-c', '"$@"; exit', 'sh', process.execPath, ...flags, '-e', code, ...words], options);
 }
 
 function inScratch(use) {

@@ -17,6 +17,7 @@ const ENTRY_PROGRAMS = [
   'bridge/health/stallGuardMain.ts',
   'bridge/hook/main.ts',
   'bridge/hook/program.ts',
+  'bridge/mcp/program.ts',
   'bridge/agents/scenarioPlayer.ts',
 ];
 

@@ -222,8 +222,9 @@ async function newPackage(): Promise<string> {
   write(folder, 'package.json', JSON.stringify(PACKAGE));
   write(folder, 'tsconfig.json', JSON.stringify(SETTINGS));
   write(folder, 'bridge/cli/main.ts', MAIN);
-  for (const path of ['cli/program', 'cli/quickProgram', 'hook/main', 'hook/program'])
-    write(folder, `bridge/${path}.ts`, 'export {};');
+  const programs = ['cli/program', 'cli/quickProgram', 'hook/main', 'hook/program', 'mcp/main', 'mcp/program'];
+  for (const path of [...programs, 'mcp/calls']) write(folder, `bridge/${path}.ts`, 'export {};');
+  write(folder, 'bridge/mcp/listing.ts', 'export const listTools = () => [];');
   write(folder, 'sources/a.ts', 'export {};');
   mkdirSync(join(folder, 'bin'));
   copyFileSync(join(ROOT, 'build.mjs'), join(folder, 'build.mjs'));

@@ -6,12 +6,17 @@ import { readFileSync, statSync } from 'node:fs';
 import { constants, Script } from 'node:vm';
 
 /** As the build makes it: a function of the two things that it has of the module that starts it. */
-type Program = (require: (name: string) => unknown, filename: string) => void;
+type Program = (require: (name: string) => unknown, filename: string) => unknown;
 
-/** @param filename ASCII, by the build @param require for modules outside the program @throws what cannot be read, or throws */
-export function startCompiled(filename: string, require: (name: string) => unknown, code?: string): void {
+/**
+ * @param filename ASCII, by the build
+ * @param require for modules outside the program
+ * @returns what the program exports, if it was made to be loaded by another one
+ * @throws what cannot be read, or throws
+ */
+export function startCompiled(filename: string, require: (name: string) => unknown, code?: string): unknown {
   const program: Program = compiledScript(filename, code).runInThisContext();
-  program(require, filename);
+  return program(require, filename);
 }
 
 /** @public for a test @returns the program, whose `cachedDataRejected` is undefined if there is no code to start from */

@@ -6,7 +6,7 @@ import { writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { takeSpool } from '../../memory/programs/spool.js';
-import { conversationOf, isAgent } from '../../memory/sessions/agentProcess.js';
+import { conversationOf } from '../../memory/sessions/agentProcess.js';
 import { isInBridgeRun } from '../../memory/sessions/bridgeRun.js';
 import { Memory } from '../../memory/sessions/memory.js';
 import {
@@ -14,16 +14,15 @@ import {
   type Surroundings,
   type SurroundingVariable,
 } from '../../memory/sessions/surroundings.js';
-import type { ProgramFolders } from '../../src/agents/agentProgram.js';
 import { programOfProcess } from '../../src/agents/programs.js';
 import { describeError } from '../../src/errors.js';
 import { homeOfUser } from '../../src/host/homeOfUser.js';
-import { type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
-import { systemProcessTable } from '../../src/host/processes.js';
+import { readProcessIdentity } from '../../src/host/identity.js';
 import { readArguments } from '../../src/host/procfs.js';
 import { createRedactor, ownSecretsIn } from '../../src/log/redact.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { systemClock } from '../../src/time.js';
+import { agentAbove } from '../command/agentAbove.js';
 import { startDetached } from '../command/detached.js';
 import { keepLater, roundLater } from '../command/keepLater.js';
 import { answerOf } from './answers.js';
@@ -32,25 +31,9 @@ import { readPayload } from './input.js';
 const STDOUT = 1;
 /** Since the process began; a busy machine may have needed most of it. */
 const [ANSWER_WITHIN_MS, LATE_READER_MS] = [2_000, 500];
-/** The agent may start its hook through a shell. */
-const MOST_SHELLS = 3;
 
 const { env } = process;
 const redact = createRedactor(ownSecretsIn(env));
-
-/** @returns the process that has started this hook, or that of the shell which did; null if it is gone */
-function agentAbove(host: string, folders: ProgramFolders): ProcessIdentity | null {
-  const parent = readProcessIdentity(host, process.ppid);
-  if (parent.pid <= 1 || parent.pid_start === '') return null;
-  let at: ProcessIdentity = parent;
-  for (let count = 0; count < MOST_SHELLS; count += 1) {
-    if (isAgent(at, folders, parent)) return at;
-    const above = systemProcessTable().find(at.pid)?.parent ?? 0;
-    if (above <= 1) break;
-    at = readProcessIdentity(host, above);
-  }
-  return parent;
-}
 
 function currentDirectory(): string {
   try {
@@ -72,7 +55,7 @@ async function main(): Promise<object | null> {
   if (isInBridgeRun((name) => env[name] ?? null, process.pid, readProcessIdentity(host))) return null;
   const environment: NodeJS.ProcessEnv = { ...env, HOME: env.HOME || homeOfUser() };
   const isSpooled = process.argv.includes('--spooled');
-  const agent = isSpooled ? null : agentAbove(host, environment);
+  const agent = isSpooled ? null : agentAbove(host, process.ppid, environment);
   const asked = systemClock.monotonic();
   const payload = isSpooled ? null : readPayload(agent === null ? null : programOfProcess(readArguments(agent.pid)));
   if (payload === null && !isSpooled) throw new Error('what it was given is no payload of a hook');

@@ -1,13 +1,8 @@
 /** A command whose first word is a verb: `track` and `work`. */
-import { refreshGenerated } from '../../memory/keeping/rebuild.js';
-import { takeReports } from '../../memory/programs/takeReports.js';
-import { ownSurroundings } from '../../memory/sessions/bridgeRun.js';
-import { Memory } from '../../memory/sessions/memory.js';
-import { type AnyVerb, ask, type Door, type Outcome, type Table } from '../../memory/verbs/verb.js';
+import type { AnyVerb, Door, Outcome, Table } from '../../memory/verbs/verb.js';
 import { judge } from '../../monitoring/terminals/judge.js';
 import { didYouMean } from '../../src/config/didYouMean.js';
 import { UsageError } from '../../src/errors.js';
-import { systemClock } from '../../src/time.js';
 import {
   type Command,
   type CommandContext,
@@ -18,11 +13,10 @@ import {
   sayEach,
   sayLines,
 } from '../command/command.js';
-import { keepLater, roundLater } from '../command/keepLater.js';
-import { stopMonitor } from '../command/monitorProcess.js';
 import { readOptionFile } from '../command/options.js';
 import { readText } from '../command/standardInput.js';
 import { columnsOf, renderTable } from '../command/table.js';
+import { askVerb } from './askVerb.js';
 import { readTyped, usageOf } from './commandWord.js';
 
 const LONGEST_INPUT = 1024 * 1024;
@@ -68,21 +62,12 @@ async function runVerb(
     throw new UsageError(`${what}${didYouMean(name, known)} (known: ${known.join(', ')})`);
   }
   const { input, folder, isJson } = readTyped(verb, [...first, ...others]);
-  const { redact, io } = context;
-  const { surroundings, left } = ownSurroundings(context.surroundings);
-  const memory = new Memory({ surroundings, folder, clock: systemClock, redact });
-  if (left !== null) memory.leftOut.push(left);
-  takeReports(memory);
-  let code: ExitCode;
-  try {
-    const outcome = await ask(verb, memory, input, doorOf(context, isJson));
-    await followUp(context, memory, outcome);
-    code = show(context, outcome, isJson);
-  } finally {
-    sayEach(io, memory.leftOut);
-  }
-  await refreshGenerated(memory);
-  return code;
+  const { io, redact, surroundings } = context;
+  const door = doorOf(context, isJson);
+  const aside = (lines: readonly string[]) => sayEach(io, lines);
+  return askVerb({ surroundings, folder, redact, door, aside }, verb, input, (outcome) =>
+    show(context, outcome, isJson),
+  );
 }
 
 function doorOf(context: CommandContext, isJson: boolean): Door {
@@ -98,24 +83,6 @@ function doorOf(context: CommandContext, isJson: boolean): Door {
       if (!isJson) printLines(io, line);
     },
   };
-}
-
-async function followUp(context: CommandContext, memory: Memory, { followUps = [] }: Outcome): Promise<void> {
-  for (const each of followUps) {
-    switch (each.do) {
-      case 'keep':
-        keepLater(context, memory, each.session);
-        break;
-      case 'keep_round':
-        roundLater(context, memory);
-        break;
-      case 'stop_monitor':
-        await stopMonitor(memory, each.session);
-        break;
-      default:
-        each satisfies never;
-    }
-  }
 }
 
 const CODES: Readonly<Record<NonNullable<Outcome['verdict']>, ExitCode>> = { found: 1, refused: 1, partial: 3 };

@@ -8,8 +8,20 @@ import type { BoundConversation } from './bindings.js';
 export interface Surroundings {
   readonly directory: string;
   readonly process: ProcessIdentity;
+  /** If the agent itself calls, through a tool: there is no shell of it. */
+  readonly toolCall?: ToolCall | undefined;
   /** Only the variables that are asked for below. */
   readonly variables: Readonly<Partial<Record<SurroundingVariable, string>>>;
+}
+
+/** A call of a tool, which the agent's program makes of a process that it has started. */
+export interface ToolCall {
+  /** Null if it is gone. */
+  readonly agent: ProcessIdentity | null;
+  /** The conversation that the call names, as Codex does, whose windows may share a process. Null if it names none. */
+  readonly thread: BoundConversation | null;
+  /** The program's own id of the call, by which the transcript names the sub-agent. Null if it gives none. */
+  readonly id: string | null;
 }
 
 export const SURROUNDING_VARIABLES = [

@@ -9,28 +9,47 @@ import type { Viewer } from '../sessions/views.js';
 /** A person picks one of them. */
 export const MOST_SHOWN = 20;
 
+export interface Candidate {
+  readonly session_id: string;
+  /** How it is, in words. Empty if that cannot be read. */
+  readonly state: string;
+  readonly purpose: string;
+}
+
+/** Several sessions may be meant, and each is described. */
+export class CandidatesError extends UsageError {
+  /** For programs. */
+  readonly details: { readonly candidates: readonly Candidate[]; readonly more: number };
+
+  /** @param beginning of the message; the sessions follow, each in a line @param more how many others may be meant */
+  constructor(beginning: string, candidates: readonly Candidate[], more: number) {
+    const lines = candidates.map(
+      ({ session_id, state, purpose }) => `  ${[session_id, state, purpose].filter((word) => word !== '').join('  ')}`,
+    );
+    super([beginning, ...lines, ...(more > 0 ? [`  … and ${more} more`] : [])]);
+    this.details = { candidates, more };
+  }
+}
+
 /** @returns the same error, with how each session is and what it is for */
 export async function describeCandidates(
   memory: Viewer,
   { beginning, candidates, more }: UnclearError,
   judge: Judge,
-): Promise<UsageError> {
-  const lines: string[] = [];
-  for (const session of candidates.slice(0, MOST_SHOWN)) {
-    const words = [session.id, ...(await howIs(memory, session, judge))];
-    lines.push(`  ${words.filter((word) => word !== '').join('  ')}`);
-  }
-  const rest = more + Math.max(candidates.length - MOST_SHOWN, 0);
-  return new UsageError([beginning, ...lines, ...(rest > 0 ? [`  … and ${rest} more`] : [])]);
+): Promise<CandidatesError> {
+  const described: Candidate[] = [];
+  for (const session of candidates.slice(0, MOST_SHOWN)) described.push(await howIs(memory, session, judge));
+  return new CandidatesError(beginning, described, more + Math.max(candidates.length - MOST_SHOWN, 0));
 }
 
-async function howIs(memory: Viewer, session: OpenSession, judge: Judge): Promise<string[]> {
+async function howIs(memory: Viewer, session: OpenSession, judge: Judge): Promise<Candidate> {
+  const session_id = session.id;
   try {
     const { condition, state } = await lookAt(memory, session, { judge });
-    return [candidateWords(condition), state.purpose];
+    return { session_id, state: candidateWords(condition), purpose: state.purpose };
   } catch (error) {
     // It may be meant all the same.
     if (!(error instanceof UnreachableError)) throw error;
-    return [session.log.state.facts?.purpose ?? ''];
+    return { session_id, state: '', purpose: session.log.state.facts?.purpose ?? '' };
   }
 }

@@ -1,4 +1,4 @@
-// covers: memory/verbs/verb.ts memory/verbs/fields.ts bridge/verbs/commandWord.ts bridge/verbs/verbsCommand.ts
+// covers: memory/verbs/verb.ts memory/verbs/fields.ts bridge/verbs/commandWord.ts bridge/verbs/verbsCommand.ts bridge/verbs/askVerb.ts
 /** One definition of a verb serves every door: here the command line, and a toy that takes JSON, one request a line. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,0 +1,55 @@
+/**
+ * The program of the MCP server. A client is answered first, and what only a tool needs is loaded when one is called: some agents start
+ * without the tools of a server that is late.
+ */
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { systemClock } from '../../src/time.js';
+import { startCompiled } from '../command/compiled.js';
+import type { ListedTool } from './listing.js';
+import type { Offered } from './server.js';
+import { serve } from './serving.js';
+
+/** Written by the build. */
+interface Listing {
+  readonly version: string;
+  readonly tools: readonly ListedTool[];
+}
+
+type Calls = typeof import('./calls.js');
+
+const { env, ppid: parent } = process;
+let calls: Calls | null = null;
+
+const beside = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+async function main(): Promise<void> {
+  const { version, tools }: Listing = JSON.parse(await readFile(beside('tools.json'), 'utf8'));
+  const offered: Offered = {
+    version,
+    listTools: async () => tools,
+    async callTool(name, args, meta) {
+      calls ??= startCompiled(beside('calls.cjs'), require) as Calls;
+      return calls.callFromServer(name, args, meta, {
+        environment: env,
+        directory: currentDirectory(),
+        // An orphan has another parent, which is no agent.
+        parent: process.ppid === parent ? parent : null,
+      });
+    },
+  };
+  serve(offered, process, systemClock);
+}
+
+function currentDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return '/';
+  }
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`watchkeeper: the MCP server cannot start: ${String(error).replaceAll('\n', ' ')}\n`);
+  process.exit(1);
+});

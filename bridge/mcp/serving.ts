@@ -1,0 +1,53 @@
+/** Serves one client on standard input and output, until it leaves or a signal comes. */
+import type { Readable, Writable } from 'node:stream';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { type Clock, giveWay, SECOND } from '../../src/time.js';
+import { createServer, type Offered } from './server.js';
+import { LONGEST_MESSAGE_BYTES, wholeLines } from './wire.js';
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** A running call gets so long to finish what it writes. */
+const FINISH_WITHIN_MS = 2 * SECOND;
+
+/** This process, as far as the server needs it. */
+export interface Serving {
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  on(signal: (typeof SIGNALS)[number], listener: () => void): unknown;
+  exit(code: 0): void;
+}
+
+/**
+ * Serves until the process ends, which it does with 0: at the end of the input, at a signal, and if the output is closed. Calls run one
+ * after the other, in the order in which they came.
+ */
+export function serve(offered: Offered, own: Serving, clock: Clock): void {
+  const { stdin, stdout } = own;
+  let last: Promise<unknown> = Promise.resolve();
+  const callTool: Offered['callTool'] = (...call) => {
+    const answer = last.then(() => offered.callTool(...call));
+    last = answer.catch(() => undefined);
+    return answer;
+  };
+  const finished = async () => {
+    // The last request may be on its way to its call.
+    for (let seen: unknown = null; seen !== last; await last) {
+      seen = last;
+      await giveWay();
+      await giveWay();
+    }
+  };
+  let isEnding = false;
+  const end = () => {
+    if (isEnding) return;
+    isEnding = true;
+    clock.after(FINISH_WITHIN_MS, () => own.exit(0));
+    void finished().then(() => stdout.write('', () => own.exit(0)));
+  };
+  for (const signal of SIGNALS) own.on(signal, end);
+  const lines = wholeLines(stdin, (line) => stdout.write(line));
+  for (const event of ['end', 'close', 'error']) stdin.on(event, end);
+  stdout.on('error', () => own.exit(0));
+  const transport = new StdioServerTransport(lines, stdout, { maxBufferSize: 2 * LONGEST_MESSAGE_BYTES });
+  serveStdio(() => createServer({ ...offered, callTool }), { transport });
+}

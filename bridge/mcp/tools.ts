@@ -1,0 +1,74 @@
+/** The tools: for each its name, what it says to a model, and the verb that does it. */
+import { changeSession } from '../../memory/verbs/change.js';
+import { checkpoint } from '../../memory/verbs/checkpoint.js';
+import { list } from '../../memory/verbs/list.js';
+import { note } from '../../memory/verbs/notes.js';
+import { recordError, recordTokens } from '../../memory/verbs/records.js';
+import { sessionStatus } from '../../memory/verbs/sessionStatus.js';
+import type { AnyVerb } from '../../memory/verbs/verb.js';
+
+export interface Tool {
+  readonly name: string;
+  /** For a model. */
+  readonly description: string;
+  readonly verb: AnyVerb;
+  /** For a model, of single fields whose names do not say enough. */
+  readonly about?: Readonly<Record<string, string>>;
+  readonly isReadOnly?: true;
+  /** Whether a program that loads tools on demand is to load it at once. */
+  readonly isLoadedAtOnce?: true;
+  /** The member of the structured result that has a value which is no object. */
+  readonly valueAs?: string;
+}
+
+export const TOOLS: readonly Tool[] = [
+  {
+    name: 'get_session_status',
+    description: 'State of the session: phases, who holds them, unresolved errors, files, what is next. Call it first.',
+    verb: sessionStatus,
+    isReadOnly: true,
+    isLoadedAtOnce: true,
+  },
+  {
+    name: 'update_session',
+    description: 'Change what the session declares. Only the given fields change.',
+    verb: changeSession,
+    about: { design_document: 'path of a file', implementation_plan: 'path of a file' },
+  },
+  {
+    name: 'record_error',
+    description: 'Record an error of an agent, with the phase (`step`) in which it happened.',
+    verb: recordError,
+    about: { resolution: 'how it was, or will be, resolved' },
+  },
+  {
+    name: 'record_tokens',
+    description: 'Add to the tokens that an agent has used. Only if no transcript shows them.',
+    verb: recordTokens,
+  },
+  {
+    name: 'add_note',
+    description: 'Keep what the next agent must know; with `workspace`, for every session of this directory.',
+    verb: note,
+    about: { priority: 'critical, high or normal' },
+  },
+  {
+    name: 'checkpoint',
+    description:
+      'Mark the state of the code under `name`, or `verify` what has changed after a mark, `drop` or `list` marks.',
+    verb: checkpoint,
+    valueAs: 'checkpoints',
+  },
+  {
+    name: 'list_sessions',
+    description: 'Unfinished sessions; `here`: of this directory, `all`: ended ones, too, `archived`: of the archive.',
+    verb: list,
+    isReadOnly: true,
+    valueAs: 'sessions',
+  },
+];
+
+/** @returns null if there is no tool of that name */
+export function toolNamed(name: string): Tool | null {
+  return TOOLS.find((tool) => tool.name === name) ?? null;
+}
