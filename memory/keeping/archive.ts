@@ -1,7 +1,7 @@
 /**
- * The archive hides a session and keeps its record. First its worklog says so, then its claim is released, and last its folder
- * moves with one rename. Two processes at once do the same steps. After a kill, the next process that opens the session finishes
- * the move, see `memory/sessions/place.ts`; a claim of an archived session counts for nothing.
+ * The archive hides a session and keeps its record. First its worklog says so, then its documents are copied into its folder, its claim
+ * is released, and last the folder moves with one rename. Two processes at once do the same steps. After a kill, the next process that
+ * opens the session finishes it, see `memory/sessions/place.ts`; a claim of an archived session counts for nothing.
  */
 import { UnreachableError } from '../../src/errors.js';
 import { freshnessOf } from '../fold/freshness.js';
@@ -12,6 +12,7 @@ import type { Memory } from '../sessions/memory.js';
 import { requireOwnMemory } from '../sessions/ownMemory.js';
 import { moveToPlace, placeOf } from '../sessions/place.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import { documentFrom, takeAlong } from '../sessions/takeAlong.js';
 import type { Archivist, Viewer } from '../sessions/views.js';
 import { writeOrRefuse } from '../sessions/write.js';
 import type { EndReason, Origin } from '../words.js';
@@ -28,14 +29,30 @@ export function archiveSession(
   { end = null, by = memory.stamp.origin }: { readonly end?: EndReason | null; readonly by?: Origin } = {},
 ): string {
   requireOwnMemory(memory.places);
+  const { documents, faults } = documentsNow(memory, session.log.state);
   writeOrRefuse(session, { ...memory.stamp, origin: by }, (state) => {
     requireNoOtherRun(memory, state);
     const ending: WorklogLine[] =
       end === null || state.lifecycle === 'ended' ? [] : [worklogKind.line('session_ended', { reason: end })];
-    return state.archived === null ? [...ending, worklogKind.line('session_archived', {})] : [];
+    return state.archived === null ? [...ending, worklogKind.line('session_archived', { documents })] : [];
   });
+  const failed = takeAlong(session, session.folder, memory.places) ?? [];
+  const left = [...faults, ...failed].map((fault) => `session ${session.id} is archived without a document: ${fault}`);
+  memory.leftOut.push(...left);
   releaseClaim(memory, session);
   return move(memory, session);
+}
+
+/** @returns the documents that the session names and that can be copied, and why others cannot */
+function documentsNow(memory: Archivist, state: Worklog) {
+  const { design, plan } = state.facts?.set.documents ?? {};
+  const paths = new Set([design, plan].flatMap((document) => document?.path ?? []));
+  const root = memory.workspaceOf(state)?.root ?? null;
+  const all = [...paths].map((path) => ({ path, ...documentFrom(path, root) }));
+  return {
+    documents: all.flatMap((one) => ('fault' in one ? [] : [one.path])),
+    faults: all.flatMap((one) => ('fault' in one ? [`${one.path}: ${one.fault}`] : [])),
+  };
 }
 
 /**
