@@ -44,7 +44,7 @@ export function copyDocument(folder: string, id: string, name: string, content: 
   removeParts(copies);
 }
 
-/** @returns the documents of which there is no copy. Those of the same name need one each */
+/** @returns the documents without a copy. Those of the same name need one each */
 export function uncopied(folder: string, documents: readonly string[]): string[] {
   const left = copyNames(folder);
   return documents.filter((path) => {

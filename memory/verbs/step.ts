@@ -5,7 +5,9 @@ import { addSteps, freeStepId } from '../plans/addedSteps.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { writeOrRefuse } from '../sessions/write.js';
+import { archiveWhenDone } from './ending.js';
 import { choice, list, option, VALUE_OF_FLAG, word } from './fields.js';
+import { putAway } from './followUps.js';
 import { meant } from './meant.js';
 import { type Outcome, verb } from './verb.js';
 
@@ -46,11 +48,7 @@ interface Move {
   readonly file: readonly string[];
 }
 
-function move(
-  memory: Pick<Memory, 'stamp' | 'pathOf'>,
-  session: OpenSession,
-  { step: id, to, reason, override, file }: Move,
-): Outcome {
+function move(memory: Memory, session: OpenSession, { step: id, to, reason, override, file }: Move): Outcome {
   if (id === undefined) throw new UsageError('which step? For example: watchkeeper track step 1 --start');
   if (to === undefined) throw new UsageError(UNCLEAR);
   const reasons = { [to === 'failed' ? 'fail' : 'skip']: reason, override };
@@ -61,10 +59,12 @@ function move(
   writeOrRefuse(session, memory.stamp, () => [worklogKind.line('step', { step: id, to, reason, override, paths })]);
   const now = session.log.state.steps.get(id);
   const has = now?.status === 'failed' ? 'has' : 'is';
-  return {
-    lines: `step ${id} ${has} ${now?.status.replace('_', ' ')}: ${now?.title}`,
-    value: { step: id, status: now?.status },
-  };
+  const moved = `step ${id} ${has} ${now?.status.replace('_', ' ')}: ${now?.title}`;
+  const value = { step: id, status: now?.status };
+  const done = archiveWhenDone(memory, session);
+  if (done === null) return { lines: moved, value };
+  const all = `all phases of session ${session.id} are done; it is in the archive: ${done.archived}`;
+  return { lines: [moved, all], value: { ...value, archived: done.archived }, followUps: putAway(session) };
 }
 
 function add({ stamp }: Pick<Memory, 'stamp'>, session: OpenSession, title: string): Outcome {
