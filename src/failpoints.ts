@@ -36,6 +36,8 @@ const OUTSIDE_EFFECTS = [
   'journal.sync',
   'log.append',
   'keep.copy',
+  'archive.document',
+  'archive.folder',
   'critical_event.append',
   'queue.add',
   'agent.spawn',

@@ -1,7 +1,7 @@
 /**
- * The archive hides a session and keeps its record. First its worklog says so, then its claim is released, and last its folder
- * moves with one rename. Two processes at once do the same steps. After a kill, the next process that opens the session finishes
- * the move, see `memory/sessions/place.ts`; a claim of an archived session counts for nothing.
+ * The archive hides a session and keeps its record. First its worklog says so, then its documents are copied into its folder, its claim
+ * is released, and last the folder moves with one rename. Two processes at once do the same steps. After a kill, the next process that
+ * opens the session finishes it, see `memory/sessions/place.ts`; a claim of an archived session counts for nothing.
  */
 import { UnreachableError } from '../../src/errors.js';
 import { freshnessOf } from '../fold/freshness.js';
@@ -9,50 +9,107 @@ import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
 import { RefusedError } from '../logs/kind.js';
 import type { Memory } from '../sessions/memory.js';
-import { requireOwnMemory } from '../sessions/ownMemory.js';
+import { isBridges, requireOwnMemory } from '../sessions/ownMemory.js';
 import { moveToPlace, placeOf } from '../sessions/place.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import { documentFrom, takeAlong } from '../sessions/takeAlong.js';
 import type { Archivist, Viewer } from '../sessions/views.js';
 import { writeOrRefuse } from '../sessions/write.js';
 import type { EndReason, Origin } from '../words.js';
 
+export interface Archiving {
+  /** How the session ends first, if it has not. Null if it is archived as it is. It throws RefusedError for a state that must not end so. */
+  readonly end?: (state: Worklog) => EndReason | null;
+  /** The writer of the lines; the caller if missing. */
+  readonly by?: Origin;
+}
+
 /**
- * @param end how the session ends first, if it has not. Null if it is archived as it is
- * @param by the writer of the lines; the caller if missing
  * @returns the folder in the archive
- * @throws RefusedError while another live run works on the session, or if something else is in its place
+ * @throws RefusedError while another live run works on the session, if something else is in its place, and what `end` throws
  */
 export function archiveSession(
   memory: Archivist,
   session: OpenSession,
-  { end = null, by = memory.stamp.origin }: { readonly end?: EndReason | null; readonly by?: Origin } = {},
+  { end = () => null, by = memory.stamp.origin }: Archiving = {},
 ): string {
   requireOwnMemory(memory.places);
+  const { documents, faults } = documentsNow(memory, session.log.state);
   writeOrRefuse(session, { ...memory.stamp, origin: by }, (state) => {
     requireNoOtherRun(memory, state);
-    const ending: WorklogLine[] =
-      end === null || state.lifecycle === 'ended' ? [] : [worklogKind.line('session_ended', { reason: end })];
-    return state.archived === null ? [...ending, worklogKind.line('session_archived', {})] : [];
+    if (state.archived !== null) return [];
+    const reason = state.lifecycle === 'ended' ? null : end(state);
+    const ending: WorklogLine[] = reason === null ? [] : [worklogKind.line('session_ended', { reason })];
+    return [...ending, worklogKind.line('session_archived', { documents })];
   });
+  const failed = takeAlong(session, session.folder, memory.places) ?? [];
+  const left = [...faults, ...failed].map((fault) => `session ${session.id} is archived without a document: ${fault}`);
+  memory.leftOut.push(...left);
   releaseClaim(memory, session);
   return move(memory, session);
 }
 
+/** @returns the documents that the session names and that can be copied, and why others cannot */
+function documentsNow(memory: Archivist, state: Worklog) {
+  const { design, plan } = state.facts?.set.documents ?? {};
+  const paths = new Set([design, plan].flatMap((document) => document?.path ?? []));
+  const root = memory.workspaceOf(state)?.root ?? null;
+  const all = [...paths].map((path) => ({ path, ...documentFrom(path, root) }));
+  return {
+    documents: all.flatMap((one) => ('fault' in one ? [] : [one.path])),
+    faults: all.flatMap((one) => ('fault' in one ? [`${one.path}: ${one.fault}`] : [])),
+  };
+}
+
 /**
- * A session with phases whose steps are all done goes into the archive at its end, if the settings say so. A phase is a step with
- * agents; a plain list of steps stays where its owner looks for it.
- * @returns the folder in the archive; null if it stays
+ * A session whose phases are all completed or skipped goes into the archive, and ends as completed if it has not ended, unless the
+ * caller's variable or the settings say no. A phase is a step with agents; a plain list of steps stays where its owner looks for it.
+ * @returns the folder in the archive; null if it stays, or another agent works on it
  */
-export function archiveCompleted(memory: Archivist & Pick<Memory, 'settings'>, session: OpenSession): string | null {
-  const { end, steps } = session.log.state;
-  const all = [...steps.values()];
-  const isDone = all.every(({ status }) => status === 'completed' || status === 'skipped');
-  const hasPhases = all.some(({ agents }) => agents.length > 0);
-  if (!memory.settings.auto_archive.on_completion || end?.reason !== 'completed' || !hasPhases || !isDone) return null;
-  // Another agent may still work on it.
-  return memory.otherRuns(session.log.state).length === 0
-    ? archiveSession(memory, session, { by: 'watchkeeper' })
-    : null;
+export function archiveDone(
+  memory: Archivist & Pick<Memory, 'settings' | 'surroundings'>,
+  session: OpenSession,
+): string | null {
+  const { state } = session.log;
+  const { variables } = memory.surroundings;
+  const isWanted = archivesDone(variables.MAESTRO_AUTO_ARCHIVE, memory.settings.auto_archive.on_completion);
+  const hasPhases = [...state.steps.values()].some(({ agents }) => agents.length > 0);
+  const isOtherEnd = state.end !== null && state.end.reason !== 'completed';
+  if (!isWanted || !hasPhases || isOtherEnd || undone(state).length > 0 || isBridges(memory.places)) return null;
+  try {
+    return archiveSession(memory, session, { end: completed, by: 'watchkeeper' });
+  } catch (error) {
+    // Another agent works on it, or added a phase in between.
+    if (error instanceof RefusedError) return null;
+    throw error;
+  }
+}
+
+const OFF = ['false', '0', 'no', 'off'];
+const ON = ['true', '1', 'yes', 'on'];
+
+/** The variable goes before the setting, unless it says neither yes nor no. */
+function archivesDone(variable: string | undefined, setting: boolean): boolean {
+  const word = variable?.trim().toLowerCase() ?? '';
+  return OFF.includes(word) ? false : ON.includes(word) || setting;
+}
+
+/** @returns the steps for which the session cannot end as completed: neither completed nor skipped */
+export function undone({ steps }: Worklog): string[] {
+  return [...steps.values()].filter(({ status }) => status !== 'completed' && status !== 'skipped').map(({ id }) => id);
+}
+
+/** Open work must not look completed. @throws RefusedError with the code `open_phases` and the ways to end it */
+export function completed(state: Worklog): EndReason {
+  const open = undone(state);
+  if (open.length === 0) return 'completed';
+  const ways = {
+    settle: 'complete them, or have a person skip them, with transition_phase',
+    failed: 'archive the session as "failed"',
+    cancelled: 'archive the session as "cancelled"',
+  };
+  const message = `session ${state.session_id} cannot end as completed, because these phases are neither completed nor skipped: ${open.join(', ')}. Either ${Object.values(ways).join(', or ')}`;
+  throw new RefusedError({ code: 'open_phases', message }, { open, ways });
 }
 
 /**

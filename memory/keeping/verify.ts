@@ -1,4 +1,4 @@
-/** Whether the record of a session is whole: in one place, readable, and without a claim that it must not have. */
+/** Whether the record of a session is whole: in one place, readable, with its documents, and without a claim that it must not have. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { counted } from '../../src/counted.js';
@@ -8,17 +8,19 @@ import { readAt } from '../../src/files/readAt.js';
 import { damageOf, isDamaged } from '../condition/damage.js';
 import type { LogCounts } from '../logs/reader.js';
 import { type Delegating, settleChild } from '../sessions/delegation.js';
+import { uncopied } from '../sessions/documentCopies.js';
 import { mayHold } from '../sessions/lifecycle.js';
 import type { Memory } from '../sessions/memory.js';
 import { placeOf } from '../sessions/place.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import { takeAlong } from '../sessions/takeAlong.js';
 import { releaseClaim } from './archive.js';
 import { findCopy } from './copyCheck.js';
 
 const CHUNK_BYTES = 1024 * 1024;
 
 export interface Check {
-  readonly check: 'place' | 'claim' | 'files' | 'worklog' | 'copy';
+  readonly check: 'place' | 'claim' | 'files' | 'worklog' | 'copy' | 'documents';
   readonly ok: boolean;
   /** For people, in a clause. */
   readonly found: string;
@@ -35,12 +37,14 @@ export function verifySession(
 ): Check[] {
   settleChild(memory, session);
   if (!mayHold(session.log.state)) releaseClaim(memory, session);
+  takeAlong(session, session.folder, memory.places);
   return [
     placeCheck(memory, session),
     claimCheck(memory, session),
     filesCheck(session),
     worklogCheck(counts, session.log.state.created_at !== null),
     { check: 'copy', ...findCopy(session.folder, session.log.state) },
+    documentsCheck(session),
   ];
 }
 
@@ -84,6 +88,14 @@ function worklogCheck(counts: Readonly<LogCounts>, isBegun: boolean): Check {
   const words = unreadable === 0 ? 'all readable' : `${unreadable} unreadable`;
   const found = `${counted(counts.lines, 'line')}, ${words}${newerWords}${isLost ? ', but its beginning is lost' : ''}`;
   return { check: 'worklog', ok: !isDamaged(damage), found };
+}
+
+function documentsCheck({ folder, log }: OpenSession): Check {
+  const documents = log.state.archived?.documents ?? [];
+  const missing = uncopied(folder, documents);
+  const ok = missing.length === 0;
+  const words = documents.length === 0 ? 'the archive took none' : `${counted(documents.length, 'document')} copied`;
+  return { check: 'documents', ok, found: ok ? words : `no copy of ${missing.join(', ')}` };
 }
 
 function readThrough(descriptor: number): void {

@@ -76,7 +76,7 @@ async function begin(memory: Memory, holder: OpenSession | null, wanted: Wanted)
   const others = isBesides ? [] : await (archives ? allHere : inTheWay)(memory, holder);
   if (others.length > 0 && !archives) return { others };
   // Refused while another live agent works on one, which keeps its monitor then.
-  for (const other of others) archiveSession(memory, other, { end: 'cancelled' });
+  for (const other of others) archiveSession(memory, other, { end: () => 'cancelled' });
   if (task.trim() === '') throw new UsageError('no session holds this directory, so there is nothing to go on with');
   const asides = reportsHere(memory);
   const { name, id, settings } = wanted;

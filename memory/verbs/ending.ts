@@ -1,7 +1,7 @@
 /** The end of a session, as `track done` and `work end` say it. */
 import { resumeCommand } from '../brief/resuming.js';
 import { unsettledOf } from '../fold/state.js';
-import { archiveCompleted } from '../keeping/archive.js';
+import { archiveDone } from '../keeping/archive.js';
 import { type Continuing, continueAfter } from '../programs/afterEnd.js';
 import type { Ending } from '../sessions/lifecycle.js';
 import type { Memory } from '../sessions/memory.js';
@@ -24,7 +24,7 @@ export function endSession(
   const { reason } = ending;
   memory.lifecycle.end(session, memory.workspaceOf(log.state), ending);
   const next = continueAfter(memory, session);
-  const archived = archiveCompleted(memory, session);
+  const archived = archiveDone(memory, session);
   const place = archived === null ? '' : `; it is in the archive: ${archived}`;
   const more = next === null ? '' : `; what its agent is asked from now on is recorded in session ${next}`;
   const undone = undoneSteps(session);
@@ -40,6 +40,20 @@ export function endSession(
     },
     followUps: putAway(session),
   };
+}
+
+/**
+ * Ends and archives a session by itself, if its last phase was settled and all are completed or skipped. For the writer of that line.
+ * @returns null if it stays. Otherwise its folder in the archive, and the session in which its agent continues; null if there is none
+ */
+export function archiveWhenDone(
+  memory: Continuing,
+  session: OpenSession,
+): { readonly archived: string; readonly next: string | null } | null {
+  const hadEnded = session.log.state.lifecycle === 'ended';
+  const archived = archiveDone(memory, session);
+  if (archived === null) return null;
+  return { archived, next: hadEnded ? null : continueAfter(memory, session) };
 }
 
 /** @returns the report of a session's end on steps that failed or are open; empty if there are none */

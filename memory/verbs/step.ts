@@ -6,7 +6,9 @@ import { callerHolder, claimFields, takenBy } from '../plans/holding.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { writeOrRefuse } from '../sessions/write.js';
+import { archiveWhenDone } from './ending.js';
 import { choice, list, option, VALUE_OF_FLAG, word } from './fields.js';
+import { putAway } from './followUps.js';
 import { meant } from './meant.js';
 import { type Outcome, verb } from './verb.js';
 
@@ -60,10 +62,12 @@ function move(memory: Memory, session: OpenSession, { step: id, to, reason, over
   else writeOrRefuse(session, memory.stamp, () => [worklogKind.line('step', fields)]);
   const now = session.log.state.steps.get(id);
   const has = now?.status === 'failed' ? 'has' : 'is';
-  return {
-    lines: `step ${id} ${has} ${now?.status.replace('_', ' ')}: ${now?.title}`,
-    value: { step: id, status: now?.status },
-  };
+  const moved = `step ${id} ${has} ${now?.status.replace('_', ' ')}: ${now?.title}`;
+  const value = { step: id, status: now?.status };
+  const done = archiveWhenDone(memory, session);
+  if (done === null) return { lines: moved, value };
+  const all = `all phases of session ${session.id} are done; it is in the archive: ${done.archived}`;
+  return { lines: [moved, all], value: { ...value, archived: done.archived }, followUps: putAway(session) };
 }
 
 /** The line is written also if another agent has the step, so that its refusal is counted. */

@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { type WorklogLine, worklogKind } from '../../../memory/fold/rules/kind.js';
-import { archiveCompleted, unarchiveSession } from '../../../memory/keeping/archive.js';
+import { archiveDone, unarchiveSession } from '../../../memory/keeping/archive.js';
 import { sessionsBefore } from '../../../memory/keeping/purge.js';
 import { keepRound } from '../../../memory/keeping/round.js';
 import { verifySession } from '../../../memory/keeping/verify.js';
@@ -187,7 +187,7 @@ test('a session with phases goes into the archive when all are done, and a plain
   const place = (id: string) => {
     const memory = open();
     memory.lifecycle.end(memory.which(id), null, { lines: () => [], reason: 'completed' });
-    return archiveCompleted(memory, memory.which(id));
+    return archiveDone(memory, memory.which(id));
   };
   expect(place(begin('plain', done([])))).toBeNull();
   expect(place(begin('phases', done(['coder'])))).toContain('/archive/');
