@@ -51,7 +51,7 @@ export type Publication = (typeof PUBLICATIONS)[number];
 export const FRESHNESS = ['fresh', 'resumable', 'stale', 'critical', 'archivable'] as const;
 export type Freshness = (typeof FRESHNESS)[number];
 
-/** The lists in which a phase says what the later ones need to know. */
+/** The lists of a phase for those behind it. */
 export const CONTEXT_LISTS = [
   'key_interfaces_introduced',
   'patterns_established',

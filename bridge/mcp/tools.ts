@@ -1,10 +1,15 @@
 /** The tools: for each its name, what it says to a model, and the verb that does it. */
+import { archiveSession } from '../../memory/verbs/archiveSession.js';
 import { changeSession } from '../../memory/verbs/change.js';
 import { checkpoint } from '../../memory/verbs/checkpoint.js';
+import { createSession } from '../../memory/verbs/createSession.js';
 import { list } from '../../memory/verbs/list.js';
 import { note } from '../../memory/verbs/notes.js';
 import { recordError, recordTokens } from '../../memory/verbs/records.js';
+import { resumeSession } from '../../memory/verbs/resumeSession.js';
 import { sessionStatus } from '../../memory/verbs/sessionStatus.js';
+import { transitionPhase } from '../../memory/verbs/transitionPhase.js';
+import { validatePlan } from '../../memory/verbs/validatePlan.js';
 import type { AnyVerb } from '../../memory/verbs/verb.js';
 
 export interface Tool {
@@ -28,6 +33,35 @@ export const TOOLS: readonly Tool[] = [
     verb: sessionStatus,
     isReadOnly: true,
     isLoadedAtOnce: true,
+  },
+  {
+    name: 'validate_plan',
+    description: 'Check phases before create_session: all faults at once, an order, batches that may run together.',
+    verb: validatePlan,
+    isReadOnly: true,
+  },
+  {
+    name: 'create_session',
+    description: 'Begin a session with a plan of phases. Refused over an active one; `on_active` says what to do then.',
+    verb: createSession,
+    about: { session_id: 'its id or name', design_document: 'path of a file', implementation_plan: 'path of a file' },
+  },
+  {
+    name: 'transition_phase',
+    description:
+      'End phases and start others: all or nothing. Files need downstream_context or no_context_reason. `unseen`: files that you named and that nothing shows to be written. The third retry, and skipping, need a person.',
+    verb: transitionPhase,
+  },
+  {
+    name: 'resume_session',
+    description:
+      'Continue a session: position, errors, conflicts to look at first. `decision` then retries, skips, adjusts (with fields of update_session) or aborts.',
+    verb: resumeSession,
+  },
+  {
+    name: 'archive_session',
+    description: 'End a session and archive it. Open phases: `as` failed or cancelled.',
+    verb: archiveSession,
   },
   {
     name: 'update_session',

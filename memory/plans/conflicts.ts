@@ -1,4 +1,4 @@
-/** What a session's next agent must look at before it continues: the plan and the files may not be as they were left. */
+/** Shows a session's next agent where to look before it continues: plan and files may not be as they were left. */
 import { resolve } from 'node:path';
 import { seenFile } from '../../src/files/seenFile.js';
 import { SECOND } from '../../src/time.js';

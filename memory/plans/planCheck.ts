@@ -1,4 +1,4 @@
-/** Checks a plan before it is stored: all its faults in one answer, and the order in which its phases can run. */
+/** Checks a plan before it is stored: all its faults in one answer, and the order of its phases. */
 import { counted } from '../../src/counted.js';
 import { MOST_FILES, MOST_PHASE_BYTES, MOST_PLAN_STEPS } from '../fold/bounds.js';
 
@@ -40,7 +40,7 @@ const TASK = /^t\d+$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what an id must not have
 const CONTROL = /[\u0000-\u001f\u007f]/;
 
-/** @param phases in the order in which they are listed; one may be listed before its blockers */
+/** @param phases in the order of the list; one may be listed before its blockers */
 export function checkPlan(phases: readonly PlannedPhase[]): CheckedPlan {
   const size = sizeFaults(phases);
   // To look through a plan of any size would take any time.

@@ -67,6 +67,7 @@ export function linesOfTransition(
   transition: Transition,
 ): WorklogLine[] {
   const { skipped, next, reason, decided_by, agent, tokens, holder, call } = transition;
+  const step = transition.completed ?? transition.failed ?? (next.length === 1 ? next[0] : undefined);
   const starts = next.map((id) => {
     const held = startFields(memory, state, { step: id, agent, holder });
     return worklogKind.line('step', { step: id, to: 'in_progress', agent, call, ...held });
@@ -75,7 +76,7 @@ export function linesOfTransition(
     ...completionLines(state, transition),
     ...failureLines(transition),
     ...(skipped === null ? [] : [worklogKind.line('step', { step: skipped, to: 'skipped', reason, decided_by })]),
-    ...(tokens === undefined ? [] : [worklogKind.line('tokens', { agent, ...tokens })]),
+    ...(tokens === undefined ? [] : [worklogKind.line('tokens', { agent, ...tokens, step })]),
     ...starts,
   ];
 }

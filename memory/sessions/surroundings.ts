@@ -20,7 +20,7 @@ export interface ToolCall {
   readonly agent: ProcessIdentity | null;
   /** The conversation that the call names, as Codex does, whose windows may share a process. Null if it names none. */
   readonly thread: BoundConversation | null;
-  /** The program's own id of the call, by which the transcript names the sub-agent. Null if it gives none. */
+  /** The program's own id of the call; the transcript names the sub-agent by it. Null if it gives none. */
   readonly id: string | null;
 }
 

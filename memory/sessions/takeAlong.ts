@@ -1,4 +1,4 @@
-/** What an archived session takes along: copies of the documents that its line `session_archived` names. */
+/** Copies the documents that a session's line `session_archived` names into its folder, which moves to the archive. */
 import { basename, isAbsolute, resolve } from 'node:path';
 import { errorCode, UnreachableError } from '../../src/errors.js';
 import { describeFileTrouble } from '../../src/files/plainFile.js';

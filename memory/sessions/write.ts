@@ -14,7 +14,7 @@ const MOST_NAMED = 20;
 
 /**
  * As {@link writeTogether}, for a caller that cannot do with less than all lines.
- * @throws RefusedError also for the first line that was refused because of what another writer has changed in between
+ * @throws RefusedError also for the first line that was refused because another writer has changed the state in between
  */
 export function writeOrRefuse(
   session: Pick<OpenSession, 'log'>,

@@ -34,7 +34,7 @@ export interface Wanted {
   readonly settings?: Omit<WorklogFields<'session_changed'>, 'purpose' | 'name'>;
 }
 
-/** What has begun, or the sessions that are in the way; then nothing was changed. */
+/** The session that has begun; or the sessions that are in the way, and nothing was changed. */
 export type Begun =
   | { readonly session: OpenSession; readonly outcome: Outcome; readonly isResumed?: true }
   | { readonly others: readonly OpenSession[] };

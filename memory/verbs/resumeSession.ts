@@ -8,6 +8,7 @@ import { callerHolder, startFields } from '../plans/holding.js';
 import { branchOf, nextPhases, openErrors, positionOf } from '../plans/position.js';
 import type { Memory } from '../sessions/memory.js';
 import { writeOrRefuse } from '../sessions/write.js';
+import { CHANGES, changeOf } from './change.js';
 import { endSession } from './ending.js';
 import { given, type Input } from './fields.js';
 import { meantHere } from './meantHere.js';
@@ -21,6 +22,7 @@ const FIELDS = {
   reason: given(z.optional(z.string())),
   decided_by: given(z.optional(z.enum(['agent', 'person']))),
   agent: given(z.optional(z.string())),
+  ...CHANGES,
 };
 
 export const resumeSession = verb({
@@ -30,7 +32,8 @@ export const resumeSession = verb({
   async run(memory, input) {
     const { session } = await meantHere(memory, input);
     const { decision } = input;
-    // What is in conflict is seen before anything is changed.
+    requireChanges(input);
+    // Looked for before anything is changed.
     const before = await lookAt(memory, session);
     const conflicts = conflictsOf(memory, before, memory.workspaceOf(before.log) ?? memory.workspace);
     if (decision === 'abort') {
@@ -56,12 +59,30 @@ export const resumeSession = verb({
   },
 });
 
+function requireChanges({
+  session: _,
+  decision,
+  phase_id,
+  reason,
+  decided_by,
+  agent,
+  ...changes
+}: Input<typeof FIELDS>) {
+  const hasChanges = Object.values(changes).some((value) => value !== undefined);
+  if (hasChanges !== (decision === 'adjust'))
+    throw new UsageError(
+      'with the decision "adjust", and only then, give fields of update_session, such as execution_mode',
+    );
+}
+
 function linesOf(memory: Memory, state: Worklog, input: Input<typeof FIELDS>): WorklogLine[] {
-  const { decision, reason, decided_by, agent } = input;
-  const step = phaseOf(state, input.phase_id);
+  const { session: _, decision, phase_id, reason, decided_by, agent, ...changes } = input;
+  const step = phaseOf(state, phase_id);
   if (decision === 'skip') return [worklogKind.line('step', { step, to: 'skipped', reason, decided_by })];
-  const held = startFields(memory, state, { step, agent, holder: callerHolder(memory) });
-  return [worklogKind.line('step', { step, to: 'in_progress', agent, ...held })];
+  const holder = callerHolder(memory, memory.surroundings.toolCall?.thread ?? undefined);
+  const held = startFields(memory, state, { step, agent, holder });
+  const start = worklogKind.line('step', { step, to: 'in_progress', agent, ...held });
+  return decision === 'adjust' ? [changeOf(memory, changes), start] : [start];
 }
 
 /** @returns the named phase, else the only one that failed, else the one that is due */

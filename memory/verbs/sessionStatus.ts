@@ -1,7 +1,12 @@
 /** How a session is, whole, for a program: also that there is none. */
+import { holderWords } from '../fold/holder.js';
 import { unsettledOf } from '../fold/state.js';
 import { computedOf, type Look, lookAt } from '../look/look.js';
 import { stepsOf } from '../observed/step.js';
+import { conflictsOf } from '../plans/conflicts.js';
+import { isHolderAlive } from '../plans/holding.js';
+import { nextPhases, openErrors } from '../plans/position.js';
+import { unattributedChanges } from '../plans/seenChanges.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { UnclearError } from '../sessions/unclear.js';
@@ -24,7 +29,10 @@ export const sessionStatus = verb({
         ...computedOf(look),
         attention: condition.doing,
         stuck: condition.stuck !== null,
-        unresolved_errors: state.errors.filter((error) => 'resolved' in error && !error.resolved),
+        holders: holdersIn(memory, look.log),
+        unresolved_errors: openErrors(look.log),
+        conflicts: conflictsOf(memory, look, memory.workspaceOf(look.log) ?? memory.workspace),
+        unattributed_changes: unattributedChanges(look),
         next: nextIn(look),
       },
     };
@@ -40,15 +48,21 @@ function impliedOf(memory: Memory): OpenSession | null {
   return null;
 }
 
-/** @returns the steps that can be worked on now: those in progress, else those that wait for nothing */
+/** @returns for each phase in progress the agent that has it, and whether that one lives; null if it cannot be seen */
+function holdersIn(memory: Memory, log: Look['log']) {
+  return [...log.steps.values()]
+    .filter(({ status }) => status === 'in_progress')
+    .map((step) => {
+      const { id, holder, agent } = step;
+      return { phase: id, holder, agent, words: holderWords(step), alive: isHolderAlive(memory, log, step) };
+    });
+}
+
+/** @returns the steps that can be worked on now: those in progress, else those that wait for nothing; without a plan, the agent's tasks */
 function nextIn({ log, fold }: Look): { readonly step: string; readonly status: string; readonly title: string }[] {
   const open = unsettledOf(stepsOf({ log, fold }));
   const working = open.filter(({ status }) => status === 'in_progress');
-  const isFree = (id: string) =>
-    (log.steps.get(id)?.blocked_by ?? []).every((blocker) => {
-      const status = log.steps.get(blocker)?.status;
-      return status === 'completed' || status === 'skipped';
-    });
-  const next = working.length > 0 ? working : open.filter(({ id }) => isFree(id));
+  const free = new Set(nextPhases(log).map(({ phase }) => phase));
+  const next = working.length > 0 ? working : open.filter(({ id }) => log.steps.size === 0 || free.has(id));
   return next.map(({ id, status, title }) => ({ step: id, status, title }));
 }

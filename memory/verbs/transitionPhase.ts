@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { MOVES } from '../fold/rules/steps.js';
 import type { Step } from '../fold/worklog.js';
 import { Git } from '../git/git.js';
+import { archiveDone } from '../keeping/archive.js';
 import { type Refusal, RefusedError } from '../logs/kind.js';
 import { lookAt } from '../look/look.js';
 import { callerHolder } from '../plans/holding.js';
@@ -13,6 +14,7 @@ import type { OpenSession } from '../sessions/sessions.js';
 import { writeTogether } from '../sessions/write.js';
 import { ERROR_TYPES } from '../words.js';
 import { given, type Input } from './fields.js';
+import { putAway } from './followUps.js';
 import { meant } from './meant.js';
 import { ID_SCHEMA } from './planFields.js';
 import { verb } from './verb.js';
@@ -71,19 +73,22 @@ export const transitionPhase = verb({
     const { log } = session;
     const compared = transition.completed === null ? null : await lookAt(memory, session);
     const place = memory.workspaceOf(log.state) ?? memory.workspace;
+    const archived = moved.completed.length + moved.skipped.length === 0 ? null : archiveDone(memory, session);
     const value = {
       session_id: session.id,
       ...moved,
       unseen: compared === null ? [] : unseenFiles(compared, moved.completed, place.root),
       unattributed_changes: compared === null ? [] : unattributedChanges(compared),
       legal_next: nextPhases(log.state),
+      ...(archived !== null && { archived }),
     };
-    return { value, lines: null };
+    return { value, lines: null, ...(archived !== null && { followUps: putAway(session) }) };
   },
 });
 
 function transitionOf(memory: Memory, session: OpenSession, input: Input<typeof FIELDS>): Transition {
   const { token_usage, error, agent, reason, decided_by } = input;
+  const { toolCall } = memory.surroundings;
   const paths = (given: readonly string[] = []) => [...new Set(given.map((path) => memory.pathOf(path.trim())))];
   const completed = textOf(input.completed_phase_id);
   const next = [input.next_phase_id ?? [], input.next_phase_ids ?? []].flat().map(String);
@@ -106,8 +111,8 @@ function transitionOf(memory: Memory, session: OpenSession, input: Input<typeof 
     tokens: token_usage,
     error: typeof error === 'string' ? { type: 'runtime', message: error } : error,
     ...{ agent, reason, decided_by },
-    holder: callerHolder(memory),
-    call: undefined,
+    holder: callerHolder(memory, toolCall?.thread ?? undefined),
+    call: toolCall?.id ?? undefined,
     mark: completed === null ? null : markOf(memory, session),
   };
 }
@@ -132,13 +137,13 @@ function markOf(memory: Memory, { log }: OpenSession): Transition['mark'] {
   return { head, branch, dirty_digest, dirty: dirty.length };
 }
 
-/** What became of each phase, in the words of the answer. */
+/** The outcome of each phase, in the words of the answer. */
 interface Moved {
   readonly completed: string[];
   readonly failed: string[];
   readonly skipped: string[];
   readonly started: string[];
-  /** What another writer had changed meanwhile. */
+  /** Moves that another writer has made impossible in the meantime. */
   readonly refused: { readonly phase: string | null; readonly code: string; readonly why: string }[];
 }
 

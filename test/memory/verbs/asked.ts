@@ -38,7 +38,12 @@ const DOOR: Door = {
   say: () => undefined,
 };
 
-export function scratch({ clock = systemClock }: { readonly clock?: Clock } = {}): Scratch {
+interface Around {
+  readonly clock?: Clock;
+  readonly variables?: Partial<Record<SurroundingVariable, string>>;
+}
+
+export function scratch({ clock = systemClock, variables: always = {} }: Around = {}): Scratch {
   const folder = testFolder();
   const [home, directory] = [join(folder, 'home'), join(folder, 'work')];
   mkdirSync(directory, { recursive: true });
@@ -46,7 +51,12 @@ export function scratch({ clock = systemClock }: { readonly clock?: Clock } = {}
     const surroundings = {
       directory,
       process: readProcessIdentity('host'),
-      variables: { WATCHKEEPER_HOME: home, ...(process.env.PATH && { PATH: process.env.PATH }), ...variables },
+      variables: {
+        WATCHKEEPER_HOME: home,
+        ...(process.env.PATH && { PATH: process.env.PATH }),
+        ...always,
+        ...variables,
+      },
     };
     return new Memory({ surroundings, folder: null, clock, redact: redactShapes, origin });
   };

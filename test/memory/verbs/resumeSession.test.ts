@@ -24,7 +24,8 @@ const move = (given: object) => scene.asked(transitionPhase, given);
 
 beforeEach(() => {
   now = Date.now();
-  scene = scratch({ clock: { ...systemClock, now: () => now } });
+  // A session that is done stays where it is.
+  scene = scratch({ clock: { ...systemClock, now: () => now }, variables: { MAESTRO_AUTO_ARCHIVE: 'no' } });
 });
 
 async function begun(more: object = {}): Promise<void> {
@@ -124,5 +125,17 @@ describe('decisions', () => {
     });
     expect(scene.memory().which(session_id).log.state.steps.get('2')?.status).toBe('in_progress');
     expect(await resumed({ session: session_id })).toMatchObject({ code: 'ended' });
+  });
+});
+
+describe('adjust', () => {
+  test('changes the parameters, is recorded, and retries', async () => {
+    await begun();
+    await move({ failed_phase_id: 2, error: 'too much at once' });
+    expect((await resumed({ decision: 'retry', execution_mode: 'sequential' })).message).toContain('adjust');
+    expect((await resumed({ decision: 'adjust' })).message).toContain('adjust');
+    expect(await resumed({ decision: 'adjust', execution_mode: 'sequential' })).toMatchObject({ decision: 'adjust' });
+    const { facts, steps } = scene.memory().which(null).log.state;
+    expect([facts?.set.execution_mode, steps.get('2')?.status]).toEqual(['sequential', 'in_progress']);
   });
 });
