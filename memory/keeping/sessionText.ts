@@ -1,6 +1,7 @@
 /** A session for people: `session.md`, with its facts as YAML in front. It contains no `now`. */
 import { oneLine } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
+import { currentPhase } from '../fold/state.js';
 import type { DeclaredError, Settings, Step, Worklog } from '../fold/worklog.js';
 import { agentWords } from '../observed/calls.js';
 import type { CombinedState, ShownFile } from '../observed/combined.js';
@@ -102,7 +103,7 @@ function frontMatter(
     workflow_mode: set.workflow_mode ?? null,
     design_document: set.documents?.design?.path ?? null,
     implementation_plan: set.documents?.plan?.path ?? null,
-    current_phase: currentOf(phases)?.id ?? null,
+    current_phase: currentPhase(phases)?.id ?? null,
     total_phases: phases.length,
     execution_mode: set.execution_mode ?? null,
     execution_backend: set.execution_backend ?? null,
@@ -115,15 +116,6 @@ function frontMatter(
     },
     phases: phases.map((step) => phaseOf(step, log, files)),
   };
-}
-
-/** @returns the phase at which the work is; the last one if all are settled. Undefined if there are none */
-function currentOf(phases: readonly Step[]): Step | undefined {
-  return (
-    phases.find(({ status }) => status === 'in_progress') ??
-    phases.find(({ status }) => status === 'failed' || status === 'pending') ??
-    phases.at(-1)
-  );
 }
 
 function errorsOf({ id }: Step, { errors }: Worklog): DeclaredError[] {
