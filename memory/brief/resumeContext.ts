@@ -34,7 +34,7 @@ import {
 import { leftTurnOf, proofOf } from './proof.js';
 import type { SessionView } from './view.js';
 
-/** The entries of a resumed session of which nothing is new: its name, and when it was active. */
+/** The entries of a resumed session without news: its name, and when it was active. */
 const HEAD_ENTRIES = 2;
 
 /** @returns the context as text; empty if there is nothing to say */

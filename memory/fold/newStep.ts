@@ -23,8 +23,8 @@ export function newStep(planned: Planned): Step {
     validation: null,
     context: null,
     no_context_reason: null,
-    tokens: { input: 0, output: 0, cached: 0 },
     files: { created: [], modified: [], deleted: [] },
+    tokens: { input: 0, output: 0, cached: 0 },
     spans: [],
   };
 }

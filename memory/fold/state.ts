@@ -89,7 +89,8 @@ export function filesOf({ files, digests }: Worklog): Record<string, FileEntry &
   return Object.fromEntries([...files].map(([path, file]) => [path, { ...file, digest: digests.get(path) ?? null }]));
 }
 
-function shownStep({ spans: _spans, ...step }: Step) {
+/** Without the parts that only the rules and the attribution of changes need. */
+function shownStep({ spans: _spans, held_by: _line, ...step }: Step) {
   return { ...step, kind: 'plan' as const };
 }
 

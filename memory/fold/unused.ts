@@ -23,7 +23,7 @@ export function mayHaveBeenAsked({ kept, conversations, runs, wasAsked }: Worklo
 
 /**
  * @param seen of its share of the conversation. Null if nothing was
- * @param isUnseen there is nothing in which something could have been seen
+ * @param isUnseen no source could have shown anything
  * @returns whether it began by itself, and nothing was asked or declared in it
  */
 export function isUnused(

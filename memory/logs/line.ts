@@ -47,7 +47,7 @@ type OnlyKnown<Value, Known> = Value extends object
           : never;
       }
   : Value;
-/** Of each alternative of a union. */
+/** The keys of all alternatives of a union. */
 type KeyOf<Known> = Known extends unknown ? keyof Known : never;
 type MemberOf<Known, Key> = Known extends unknown ? (Key extends keyof Known ? Known[Key] : never) : never;
 

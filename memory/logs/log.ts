@@ -5,13 +5,13 @@
  * lines with one write and reads on until it meets them: the rules have applied them by then, or refused them, because another
  * writer was first. So every reader reaches the same state, and a kill at any instant leaves a valid beginning.
  */
-import { closeSync, fsyncSync, writeSync } from 'node:fs';
+import { fsyncSync, writeSync } from 'node:fs';
 import { UnreachableError, UsageError } from '../../src/errors.js';
 import { failpoint } from '../../src/failpoints.js';
 import { MAKE_ROOM } from '../../src/files/storageFault.js';
 import type { LogKind, Refusal } from './kind.js';
 import { type Line, type NewLine, type Stamp, stampLine, textOfLine } from './line.js';
-import { type LogFile, openLogFile, sizeOfLog, unusable } from './logFile.js';
+import { closeLogFile, type LogFile, openLogFile, sizeOfLog, unusable } from './logFile.js';
 import { type LogCounts, LogReader } from './reader.js';
 
 /** How often lines are written again that were lost: each time, another writer must have died within a line. */
@@ -22,12 +22,6 @@ export interface WriteOptions {
   readonly isFact?: boolean;
   /** Whether the lines must survive a power failure. True if missing. */
   readonly isDurable?: boolean;
-}
-
-interface Opened<State, Events> {
-  readonly file: LogFile;
-  readonly kind: LogKind<State, Events>;
-  readonly reader: LogReader<State>;
 }
 
 /** @typeParam Events of its writers; without them it is only read */
@@ -41,7 +35,7 @@ export class Log<State, Events = never> {
   /** The length of the file, as far as it was read or appended here. */
   #end = 0;
 
-  private constructor(path: string, { file, kind, reader }: Opened<State, Events>) {
+  private constructor(path: string, file: LogFile, kind: LogKind<State, Events>, reader: LogReader<State>) {
     this.path = path;
     this.#file = file;
     this.#kind = kind;
@@ -56,7 +50,7 @@ export class Log<State, Events = never> {
    */
   static begin<State, Events>(path: string, kind: LogKind<State, Events>): Log<State, Events> | null {
     const file = openLogFile(path, 'begin');
-    return file === null ? null : new Log(path, { file, kind, reader: new LogReader(kind) });
+    return file === null ? null : new Log(path, file, kind, new LogReader(kind));
   }
 
   /**
@@ -105,11 +99,11 @@ export class Log<State, Events = never> {
     if (file === null) return null;
     try {
       const known = earlier === undefined ? null : earlier.#readerOf(file);
-      const log = new Log(path, { file, kind, reader: known ?? new LogReader(kind) });
+      const log = new Log(path, file, kind, known ?? new LogReader(kind));
       log.refresh();
       return log;
     } catch (error) {
-      closeSync(file.descriptor);
+      closeLogFile(file);
       throw unusable(path, error);
     }
   }
@@ -183,8 +177,13 @@ export class Log<State, Events = never> {
     this.#put(stamped, false, isAsKnown);
   }
 
+  get isOpen(): boolean {
+    return this.#file.descriptor >= 0;
+  }
+
+  /** Does nothing if it is closed already. */
   close(): void {
-    closeSync(this.#file.descriptor);
+    closeLogFile(this.#file);
   }
 
   /**

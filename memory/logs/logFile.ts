@@ -19,7 +19,8 @@ const UNWRITABLE = ['EROFS', 'EACCES', 'EPERM'];
 const NOT_PLAIN = ['ELOOP', 'EISDIR', 'ENXIO'];
 
 export interface LogFile {
-  readonly descriptor: number;
+  /** Negative once it is closed: another file may have its number then. */
+  descriptor: number;
   /** Which file it is, also if another one gets its place. */
   readonly file: string;
   /** In bytes. */
@@ -82,6 +83,13 @@ function opened(path: string, flags: number, otherwise: string): LogFile | null 
     closeSync(descriptor);
     throw unusable(path, error);
   }
+}
+
+/** Does nothing if it is closed already. */
+export function closeLogFile(file: LogFile): void {
+  const { descriptor } = file;
+  file.descriptor = -1;
+  if (descriptor >= 0) closeSync(descriptor);
 }
 
 /**

@@ -1,4 +1,4 @@
-/** How a session is, from its `state.json`: thousands are listed in the time in which the logs of some are folded. */
+/** How a session is, from its `state.json`: thousands of them are read while a few logs are folded. */
 import * as z from 'zod/mini';
 import { isNoticed } from '../condition/stuck.js';
 import { processSchema } from '../fold/rules/runs.js';

@@ -9,6 +9,8 @@ import { RefusedError } from '../logs/kind.js';
 import type { BoundConversation } from '../sessions/bindings.js';
 import type { Memory } from '../sessions/memory.js';
 
+const UNSEEN = 'and whether it is alive cannot be seen from here';
+
 /** The agent that wants a step. */
 export interface Claim {
   readonly step: string;
@@ -21,8 +23,8 @@ export interface Claim {
 export type StartFields = Pick<WorklogFields<'step'>, 'holder' | 'takes'>;
 
 /**
- * @param thread the conversation that a server's caller names; if missing, that of the shell in which the caller runs, for programs whose
- *   windows share a process
+ * @param thread the conversation that a server's caller names; if missing, that of the caller's shell, for programs whose windows share a
+ *   process
  * @returns the agent that calls: its conversation, or its process. Null for a person's shell
  */
 export function callerHolder(
@@ -65,9 +67,21 @@ export function takenBy(memory: Pick<Memory, 'surroundings'>, state: Worklog, cl
   const held = otherHolder(state, claim);
   const alive = held === null ? false : isHolderAlive(memory, state, held);
   if (held === null || alive === false) return null;
-  const life = alive ? 'and it is alive' : 'and whether it is alive cannot be seen from here';
+  const life = alive ? 'and it is alive' : UNSEEN;
   const message = `step ${held.id} is in progress: ${holderWords(held)} has it, ${life}`;
   return new RefusedError({ code: 'taken', message }, { holder: held.holder, agent: held.agent, alive });
+}
+
+/** @returns a line for each step in progress that an agent has: which agent that is, and whether it lives */
+export function holdersWords(memory: Pick<Memory, 'surroundings'>, state: Worklog): string[] {
+  const held = [...state.steps.values()].filter(
+    ({ status, holder, agent }) => status === 'in_progress' && (holder ?? agent) !== null,
+  );
+  return held.map((step) => {
+    const alive = isHolderAlive(memory, state, step);
+    const life = alive === null ? UNSEEN : `and it is ${alive ? 'alive' : 'dead'}`;
+    return `step ${step.id}: ${holderWords(step)}, ${life}`;
+  });
 }
 
 /** @returns the step, if it is in progress and another agent has it */

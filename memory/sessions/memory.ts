@@ -157,6 +157,12 @@ export class Memory {
     return agentProcessOf(this.surroundings, (process) => this.bindings.sessionOf({ process }) !== null);
   }
 
+  /** Closes every log that was opened through it. Does nothing if all are closed already. */
+  close(): void {
+    this.opened.length = 0;
+    this.sessions.close();
+  }
+
   #open(id: string): OpenSession | null {
     const session = this.sessions.openOrRead(id);
     if (session !== null) this.opened.push(session);

@@ -39,6 +39,8 @@ export type Started = Omit<WorklogFields<'session_started'>, 'session_id'>;
 export class Sessions {
   readonly #places: Places;
   readonly #stamp: Stamp;
+  /** The logs that were opened here, and perhaps not closed. */
+  readonly #logs = new Set<SessionLog>();
 
   constructor(places: Places, stamp: Stamp) {
     this.#places = places;
@@ -62,6 +64,7 @@ export class Sessions {
     const folder = this.#places.sessionFolder(id);
     const log = Log.begin(worklogIn(folder), worklogKind);
     if (log === null) throw new UnreachableError(`${folder} was taken by another process; try again`);
+    this.#remember(log);
     log.write(
       () => [
         worklogKind.line('session_started', { session_id: id, explicit: true, ...started, name }),
@@ -86,6 +89,7 @@ export class Sessions {
     this.#places.make(folder);
     const log = found?.log ?? Log.begin(worklogIn(folder), worklogKind) ?? Log.open(worklogIn(folder), worklogKind);
     if (log === null) throw new UnreachableError(`${folder} was removed while it was used`);
+    this.#remember(log);
     const line = worklogKind.line('session_started', { session_id: id, ...started });
     log.write(({ facts }) => (facts === null ? [line] : []), this.#stamp, { isDurable: false });
     return { id, folder, log };
@@ -178,11 +182,23 @@ export class Sessions {
       if (folder !== null) requireOwnEntry(journalIn(folder));
       const log = folder === null ? null : openLog(worklogIn(folder));
       if (folder === null || log === null) continue;
+      this.#remember(log);
       // Every line has it, but all of them may be damaged.
       log.state.session_id ??= id;
       return { id, folder, log };
     }
     return null;
+  }
+
+  /** Closes the logs that are still open. Does nothing if none is. */
+  close(): void {
+    for (const log of this.#logs) log.close();
+    this.#logs.clear();
+  }
+
+  #remember(log: SessionLog): void {
+    for (const known of this.#logs) if (!known.isOpen) this.#logs.delete(known);
+    if (log.isOpen) this.#logs.add(log);
   }
 
   /** Takes the first free one of `base`, `base-2`, `base-3`, …; ids in the archive are not free. */

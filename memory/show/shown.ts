@@ -10,6 +10,7 @@ import { agentWords, askedAt, outcomeWords } from '../observed/calls.js';
 import type { CombinedState, ShownFile } from '../observed/combined.js';
 import { changeWords } from '../observed/files.js';
 import { stepsOf, stepWords } from '../observed/step.js';
+import { holdersWords } from '../plans/holding.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Viewer } from '../sessions/views.js';
 import { lostDirectory } from './directory.js';
@@ -28,6 +29,8 @@ export interface Shown {
   readonly directory: string | null;
   /** Whether it is gone. */
   readonly isLost: boolean;
+  /** The agents that have steps in progress, each in a line. */
+  readonly holders: readonly string[];
   /** As `work show --json` prints it. */
   readonly value: CombinedState &
     ReturnType<typeof computedOf> & {
@@ -50,6 +53,7 @@ export async function showSession(memory: Viewer, session: OpenSession, judge: J
     tree,
     directory,
     isLost,
+    holders: holdersWords(memory, session.log.state),
     value: { ...look.state, ...computedOf(look), duration: durationOf(look), tree, log },
   };
 }
@@ -67,6 +71,7 @@ export function shownLines(shown: Omit<Shown, 'value'>): string[] {
     ...stuckLines(look).map((words) => oneLine(`${SEEMS_STUCK}, ${words}`)),
     ...durationLines(look),
     ...detailLines(look),
+    ...section('steps in progress are held by:', shown.holders),
     // The others are named as in progress.
     ...section('files:', namedFiles(look, restingFiles(look))),
     ...section('notes:', firstOf(noteLines(look), MOST_NOTES, 'earlier notes')),

@@ -193,7 +193,7 @@ function enter(log: Worklog, step: Step, { to, reason, assumed }: Move, at: numb
   step.assumed = assumed ?? step.assumed;
 }
 
-/** Whatever its errors were, the step is settled. */
+/** The step is settled, so its errors ask for nothing. */
 function resolveErrors({ errors }: Worklog, { id }: Step, to: StepStatus): void {
   for (const error of errors) {
     if (error.step !== id || error.resolved) continue;

@@ -57,6 +57,7 @@ test('a conversation without a recorded transcript is found by its id in the fol
       tree: { depth: 0, parents: [], children: [], more: 0 },
       directory: null,
       isLost: false,
+      holders: [],
     }),
   ).toContain('  there may be others: not every file was recorded');
   expect(statusLines({ state, ...shown }).at(-1)).toMatch(/^files changed: \d+ or more; failed calls: 30\d;/);

@@ -8,6 +8,7 @@ import { callerHolder, startFields } from '../../../memory/plans/holding.js';
 import { Memory } from '../../../memory/sessions/memory.js';
 import type { SurroundingVariable } from '../../../memory/sessions/surroundings.js';
 import { writeOrRefuse } from '../../../memory/sessions/write.js';
+import { show } from '../../../memory/verbs/show.js';
 import { step } from '../../../memory/verbs/step.js';
 import { sync } from '../../../memory/verbs/sync.js';
 import { ask, type Door } from '../../../memory/verbs/verb.js';
@@ -133,6 +134,16 @@ test('two names in one process are two agents', async () => {
   begin('coder');
   expect(session.log.state.steps.get('1')).toMatchObject({ agent: 'coder', call: 'toolu_1' });
   for (const name of ['tester', null]) expect(() => begin(name)).toThrow(`process ${one.pid} (agent coder) has it`);
+});
+
+test('work show says which agent has a step, and whether it lives', async () => {
+  const one = await agent();
+  const lines = async () => (await ask(show, scene.open(), {}, DOOR)).lines;
+  expect(await lines()).not.toContain('steps in progress are held by:');
+  await start(one.open());
+  expect(await lines()).toContain(`  step 1: process ${one.pid}, and it is alive`);
+  await end(one.program);
+  expect(await lines()).toContain(`  step 1: process ${one.pid}, and it is dead`);
 });
 
 test('a conversation lives as long as the process that the log knows of it', async () => {

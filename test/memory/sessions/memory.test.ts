@@ -3,12 +3,15 @@
 import {
   appendFileSync,
   chownSync,
+  closeSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   symlinkSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -17,6 +20,7 @@ import { RefusedError } from '../../../memory/logs/kind.js';
 import { slugOf } from '../../../memory/sessions/explicitId.js';
 import { Memory } from '../../../memory/sessions/memory.js';
 import { UsageError } from '../../../src/errors.js';
+import { ulid } from '../../../src/ids.js';
 import { redactShapes } from '../../../src/log/redact.js';
 import { HOUR, systemClock } from '../../../src/time.js';
 import { memoryScene } from '../scene.js';
@@ -221,4 +225,39 @@ test('a home that cannot be one is named, also behind a link', () => {
   }
   symlinkSync(foreign, link);
   expect(() => scene.open({ WATCHKEEPER_HOME: link })).toThrow(/belongs to another user/);
+});
+
+test('a process that stays has no log open after it has closed its memories, however often', () => {
+  const scene = memoryScene();
+  const { id } = begin(scene.open(), 'x');
+  const other = begin(scene.open(), 'y', true).id;
+  const descriptors = () => readdirSync('/proc/self/fd').length;
+  const before = descriptors();
+  for (let call = 0; call < 200; call += 1) {
+    const memory = scene.open();
+    const session = memory.which(id);
+    memory.holder();
+    memory.sessions.open(other);
+    memory.sessions.openOrRead(other);
+    memory.sessions.openImplicit(`ses_${ulid(scene.clock)}`, { purpose: 'z' });
+    memory.sessions.addFacts(other, [worklogKind.line('log', { message: 'm' })]);
+    begin(memory, 'z', true);
+    memory.claims.note(memory.workspace, 'n', 'normal');
+    if (call % 2 === 0) session.log.close();
+    memory.close();
+    memory.close();
+  }
+  expect(descriptors()).toBe(before);
+});
+
+test('a log that is closed twice closes no other file, and takes no line', () => {
+  const scene = memoryScene();
+  const memory = scene.open();
+  const { log } = begin(memory, 'x');
+  log.close();
+  const other = openSync(log.path, 'a');
+  log.close();
+  expect(() => writeSync(other, '')).not.toThrow();
+  closeSync(other);
+  expect(() => log.write(() => [worklogKind.line('log', { message: 'm' })], memory.stamp)).toThrow(log.path);
 });
