@@ -32,6 +32,7 @@ export const QUICK_COMMANDS: Readonly<Record<QuickName, Entry>> = {
     load: () => import('./track/track.js'),
   },
   work: { summary: 'list, show, begin and end sessions of agents and people', load: () => import('./work/work.js') },
+  mcp: { summary: "serve session memory's tools to agents, or call one", load: () => import('./mcp.js') },
   plugin: {
     summary: 'let Claude Code and Codex record sessions in terminals',
     load: () => import('./plugin/plugin.js'),

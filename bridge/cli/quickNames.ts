@@ -8,6 +8,7 @@ export const QUICK_NAMES = [
   'events',
   'import',
   'incidents',
+  'mcp',
   'plugin',
   'session',
   'sessions',

@@ -6,6 +6,13 @@ const NO_TEXT = 'standard input is not UTF-8 text';
 
 /** @param longest in UTF-16 units @throws UsageError if it cannot be read, is not UTF-8, is empty, or is longer */
 export async function readText(input: AsyncIterable<Uint8Array>, longest: number): Promise<string> {
+  const text = await readAnyText(input, longest);
+  if (text.trim() === '') throw new UsageError('standard input is empty, so nothing was started');
+  return text;
+}
+
+/** As {@link readText}; it may be empty. */
+export async function readAnyText(input: AsyncIterable<Uint8Array>, longest: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   try {
@@ -22,7 +29,6 @@ export async function readText(input: AsyncIterable<Uint8Array>, longest: number
   const text = decode(Buffer.concat(chunks));
   // Another character set, such as UTF-16, or no text at all: no agent can receive it as an argument.
   if (text.includes('\0')) throw new UsageError(NO_TEXT);
-  if (text.trim() === '') throw new UsageError('standard input is empty, so nothing was started');
   return text;
 }
 

@@ -1,7 +1,9 @@
 // covers: bridge/mcp/server.ts bridge/mcp/serving.ts bridge/mcp/program.ts bridge/mcp/caller.ts bridge/mcp/calls.ts
 /** The server as its clients meet it. */
+import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
 import { INSTRUCTIONS } from '../../../bridge/mcp/server.js';
+import { compiledProgram } from '../../../src/host/program.js';
 import { call, McpScene, NEWEST, OLDER } from './mcpScene.js';
 
 describe.each([OLDER, NEWEST] as const)('a client of %s', (revision) => {
@@ -29,4 +31,28 @@ describe.each([OLDER, NEWEST] as const)('a client of %s', (revision) => {
     expect(JSON.parse(text)).toEqual(value);
     expect(scene.lines(id).at(-1)).toMatchObject({ event: 'note', origin: 'agent', text: 'the API wants UTC' });
   });
+});
+
+test('a shell gets the same from `--call`', async () => {
+  const scene = new McpScene();
+  const client = await scene.connect(NEWEST);
+  await scene.begin('Fix the login');
+  for (const [name, input] of [
+    ['get_session_status', {}],
+    ['list_sessions', { here: true }],
+    ['add_note', { text: 'a', priority: 'urgent' }],
+    ['add_note', { txt: 'a' }],
+    ['checkpoint', { drop: 'a' }],
+  ] as const) {
+    const { value, isError } = await call(client, name, input);
+    const { status, stdout } = spawnSync(
+      process.execPath,
+      [compiledProgram('bridge/cli/main'), 'mcp', '--call', name],
+      {
+        ...{ cwd: scene.directory, env: scene.environment, encoding: 'utf8', input: JSON.stringify(input) },
+      },
+    );
+    expect([name, JSON.parse(stdout)]).toEqual([name, value]);
+    expect(status !== 0).toBe(isError);
+  }
 });
