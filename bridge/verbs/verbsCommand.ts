@@ -78,10 +78,10 @@ async function runVerb(
     const outcome = await ask(verb, memory, input, doorOf(context, isJson));
     await followUp(context, memory, outcome);
     code = show(context, outcome, isJson);
+    await refreshGenerated(memory);
   } finally {
     sayEach(io, memory.leftOut);
   }
-  await refreshGenerated(memory);
   return code;
 }
 

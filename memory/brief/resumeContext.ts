@@ -34,7 +34,7 @@ import {
 import { leftTurnOf, proofOf } from './proof.js';
 import type { SessionView } from './view.js';
 
-/** The entries of a resumed session of which nothing is new: its name, and when it was active. */
+/** The entries of a resumed session without news: its name, and when it was active. */
 const HEAD_ENTRIES = 2;
 
 /** @returns the context as text; empty if there is nothing to say */
@@ -75,7 +75,7 @@ export function contextFor(view: SessionView, level: ContextLevel, reader: Conte
   return fenced(withinBudget(sections, settings.context[level] - (reader.used ?? 0) - FENCE_LENGTH));
 }
 
-/** @returns for a resumed conversation of which nothing else is new, how long it rested; empty if it did not */
+/** @returns for a resumed conversation without other news, how long it rested; empty if it did not */
 function restedLine(view: SessionView, words: Words): string {
   const { log, fold, now, settings } = view;
   const last = lastOf(log, fold);
