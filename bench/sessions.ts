@@ -9,7 +9,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type WorklogLine, worklogKind } from '../memory/fold/rules/kind.js';
-import { generate } from '../memory/keeping/rebuild.js';
+import { generate } from '../memory/keeping/generate.js';
 import { stampLine, textOfLine } from '../memory/logs/line.js';
 import { Memory } from '../memory/sessions/memory.js';
 import { readProcessIdentity } from '../src/host/identity.js';

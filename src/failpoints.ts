@@ -37,6 +37,8 @@ const OUTSIDE_EFFECTS = [
   'log.append',
   'keep.copy',
   'archive.document',
+  'archive.plan',
+  'archive.mirror',
   'archive.folder',
   'critical_event.append',
   'queue.add',

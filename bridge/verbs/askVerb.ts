@@ -41,15 +41,15 @@ export async function askVerb<Result>(
   if (left !== null) memory.leftOut.push(left);
   takeReports(memory);
   try {
-    const outcome = await ask(verb, memory, given, door).finally(() => {
-      if (memory.leftOut.length > 0) aside(memory.leftOut);
-    });
+    const outcome = await ask(verb, memory, given, door);
     await followUp(door, memory, outcome);
     const result = use(outcome);
     await refreshGenerated(memory);
     return result;
   } finally {
-    for (const { log } of memory.opened) log.close();
+    // Generated files may be the last that could not be written.
+    if (memory.leftOut.length > 0) aside(memory.leftOut);
+    memory.close();
   }
 }
 

@@ -75,7 +75,7 @@ export function contextFor(view: SessionView, level: ContextLevel, reader: Conte
   return fenced(withinBudget(sections, settings.context[level] - (reader.used ?? 0) - FENCE_LENGTH));
 }
 
-/** @returns for a resumed conversation of which nothing else is new, how long it rested; empty if it did not */
+/** @returns for a resumed conversation without other news, how long it rested; empty if it did not */
 function restedLine(view: SessionView, words: Words): string {
   const { log, fold, now, settings } = view;
   const last = lastOf(log, fold);

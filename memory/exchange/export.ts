@@ -12,7 +12,7 @@ import { describeStorageFault } from '../../src/files/storageFault.js';
 import { parseObject } from '../../src/json.js';
 import { worklogKind } from '../fold/rules/kind.js';
 import { journalIn, worklogIn } from '../home/places.js';
-import { generate } from '../keeping/rebuild.js';
+import { generate } from '../keeping/generate.js';
 import type { Line } from '../logs/line.js';
 import { LARGEST_LOG_BYTES } from '../logs/logFile.js';
 import { LogReader } from '../logs/reader.js';

@@ -1,6 +1,6 @@
 /**
- * The archive hides a session and keeps its record. First its worklog says so, then its documents are copied into its folder, its claim
- * is released, and last the folder moves with one rename. Two processes at once do the same steps. After a kill, the next process that
+ * The archive hides a session and keeps its record. First its worklog says so, then its documents are copied into its folder, it leaves
+ * the mirror, its claim is released, and last the folder moves with one rename. Two processes at once do the same steps. After a kill, the next process that
  * opens the session finishes it, see `memory/sessions/place.ts`; a claim of an archived session counts for nothing.
  */
 import { UnreachableError } from '../../src/errors.js';
@@ -8,14 +8,18 @@ import { freshnessOf } from '../fold/freshness.js';
 import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
 import { RefusedError } from '../logs/kind.js';
+import { activeName, mirrorAt } from '../mirror/mirror.js';
+import { uncopied } from '../sessions/documentCopies.js';
 import type { Memory } from '../sessions/memory.js';
 import { isBridges, requireOwnMemory } from '../sessions/ownMemory.js';
 import { moveToPlace, placeOf } from '../sessions/place.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import { stateDirOf } from '../sessions/stateDir.js';
 import { documentFrom, takeAlong } from '../sessions/takeAlong.js';
 import type { Archivist, Viewer } from '../sessions/views.js';
 import { writeOrRefuse } from '../sessions/write.js';
 import type { EndReason, Origin } from '../words.js';
+import type { Workspace } from '../workspaces/workspace.js';
 
 export interface Archiving {
   /** How the session ends first, if it has not. Null if it is archived as it is. It throws RefusedError for a state that must not end so. */
@@ -34,7 +38,7 @@ export function archiveSession(
   { end = () => null, by = memory.stamp.origin }: Archiving = {},
 ): string {
   requireOwnMemory(memory.places);
-  const { documents, faults } = documentsNow(memory, session.log.state);
+  const { documents, faults } = documentsNow(memory, session);
   writeOrRefuse(session, { ...memory.stamp, origin: by }, (state) => {
     requireNoOtherRun(memory, state);
     if (state.archived !== null) return [];
@@ -43,22 +47,39 @@ export function archiveSession(
     return [...ending, worklogKind.line('session_archived', { documents })];
   });
   const failed = takeAlong(session, session.folder, memory.places) ?? [];
-  const left = [...faults, ...failed].map((fault) => `session ${session.id} is archived without a document: ${fault}`);
+  const left = [...faults, ...failed].map((fault) => `session ${session.id} is archived without ${fault}`);
   memory.leftOut.push(...left);
   releaseClaim(memory, session);
   return move(memory, session);
 }
 
-/** @returns the documents that the session names and that can be copied, and why others cannot */
-function documentsNow(memory: Archivist, state: Worklog) {
+/** @returns what the session takes along, which the mirror is a part of, and why it does so without some documents */
+function documentsNow(memory: Archivist, { folder, log }: OpenSession) {
+  const { state } = log;
+  if (state.archived !== null) return { documents: [], faults: [] };
   const { design, plan } = state.facts?.set.documents ?? {};
   const paths = new Set([design, plan].flatMap((document) => document?.path ?? []));
-  const root = memory.workspaceOf(state)?.root ?? null;
-  const all = [...paths].map((path) => ({ path, ...documentFrom(path, root) }));
+  const workspace = memory.workspaceOf(state);
+  const all = [...paths].map((path) => ({ path, ...documentFrom(path, workspace?.root ?? null) }));
+  const mirror = workspace === null ? {} : mirrorNow(memory, workspace);
+  // One that an earlier archiving took from the mirror has its copy.
+  const faults = all.flatMap((one) =>
+    'fault' in one && uncopied(folder, [one.path]).length > 0 ? [`${one.path}: ${one.fault}`] : [],
+  );
   return {
-    documents: all.flatMap((one) => ('fault' in one ? [] : [one.path])),
-    faults: all.flatMap((one) => ('fault' in one ? [`${one.path}: ${one.fault}`] : [])),
+    documents: [...all.flatMap((one) => ('fault' in one ? [] : [one.path])), ...(mirror.name ?? [])],
+    faults: [...faults, ...(mirror.fault ?? [])],
   };
+}
+
+function mirrorNow(memory: Archivist, workspace: Workspace): { readonly name?: [string]; readonly fault?: [string] } {
+  const named = stateDirOf(memory, workspace);
+  try {
+    return named === null ? {} : { name: [activeName(mirrorAt(workspace.root, named))] };
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    return { fault: [`its mirror: ${error.message}`] };
+  }
 }
 
 /**

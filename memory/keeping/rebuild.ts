@@ -1,52 +1,22 @@
-/**
- * The generated files of a session, `state.json`, `session.md` and `observed.json`: made from the worklog and the kept copy, never from
- * one another.
- */
+/** The generated files of a session: `state.json`, `session.md`, `observed.json`, and its text in a mirror. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { UnreachableError, UsageError } from '../../src/errors.js';
 import { journalIn } from '../home/places.js';
 import { replaceInSession } from '../home/sessionFile.js';
-import type { LogCounts } from '../logs/reader.js';
-import { type CombinedState, combinedState } from '../observed/combined.js';
 import { readSeal } from '../observed/keptCopy.js';
 import type { Observed } from '../observed/observed.js';
-import { observeKept } from '../observed/sources.js';
 import { FOLD_FILE, storeFold } from '../observed/storedFold.js';
-import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
-import { coveredBytes, isOfNewerVersion, keptBytes, STATE_FILE } from '../sessions/stateFile.js';
+import { coveredBytes, isOfNewerVersion, STATE_FILE } from '../sessions/stateFile.js';
 import type { Viewer } from '../sessions/views.js';
-import { sessionText } from './sessionText.js';
+import { generate } from './generate.js';
+import { type Mirroring, refreshMirrors } from './mirror.js';
 
 const TEXT_FILE = 'session.md';
 
 /** A writer that finds more of a worklog beyond its `state.json` replaces that file. */
 const MOST_UNCOVERED_BYTES = 256 * 1024;
-
-export interface Generated {
-  readonly state: CombinedState & { readonly log: Omit<LogCounts, 'newer'>; readonly kept: number };
-  /** The text of `session.md`. */
-  readonly text: string;
-  readonly fold: Observed | null;
-}
-
-/** @returns the same for the same worklog and the same kept copy; what only a live transcript shows is not in it */
-export async function generate(
-  memory: Viewer,
-  { folder, log: { state: log, at, counts } }: OpenSession,
-): Promise<Generated> {
-  // Looked at first: more may be added while it is read.
-  const kept = keptBytes(folder) ?? 0;
-  const observed = await observeKept({ log, folder, workspace: memory.workspaceOf(log) }, true);
-  const combined = combinedState(log, at, observed);
-  const { newer: _, ...lines } = counts;
-  return {
-    state: { ...combined, log: lines, kept },
-    text: sessionText(log, combined, observed.fold),
-    fold: observed.fold,
-  };
-}
 
 /**
  * @returns the files that were written
@@ -78,7 +48,7 @@ function storeAnew(memory: Viewer, { id, folder, log: { state: log } }: OpenSess
  * Writes the generated files after a command, so that a list of sessions need not fold their logs. Only sessions that were written to, and
  * have ended or have grown by {@link MOST_UNCOVERED_BYTES}, need it. The worklog has all of it, so a failure does no harm.
  */
-export async function refreshGenerated(memory: Viewer & Pick<Memory, 'opened'>): Promise<void> {
+export async function refreshGenerated(memory: Mirroring): Promise<void> {
   for (const session of memory.opened) {
     const { id, log } = session;
     const folder = log.hasWritten ? memory.places.findSession(id) : null;
@@ -92,6 +62,7 @@ export async function refreshGenerated(memory: Viewer & Pick<Memory, 'opened'>):
       if (!(error instanceof UnreachableError)) throw error;
     }
   }
+  await refreshMirrors(memory);
 }
 
 /** @returns what a newer version has written; null if it has written nothing */

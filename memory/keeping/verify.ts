@@ -7,20 +7,22 @@ import { withOwnFileSync } from '../../src/files/ownFile.js';
 import { readAt } from '../../src/files/readAt.js';
 import { damageOf, isDamaged } from '../condition/damage.js';
 import type { LogCounts } from '../logs/reader.js';
+import { leftBehind, retiredFiles } from '../mirror/retire.js';
+import { digestAt } from '../mirror/texts.js';
 import { type Delegating, settleChild } from '../sessions/delegation.js';
 import { uncopied } from '../sessions/documentCopies.js';
 import { mayHold } from '../sessions/lifecycle.js';
 import type { Memory } from '../sessions/memory.js';
 import { placeOf } from '../sessions/place.js';
 import type { OpenSession } from '../sessions/sessions.js';
-import { takeAlong } from '../sessions/takeAlong.js';
+import { documentsIn, mirrorOfArchived, takeAlong } from '../sessions/takeAlong.js';
 import { releaseClaim } from './archive.js';
 import { findCopy } from './copyCheck.js';
 
 const CHUNK_BYTES = 1024 * 1024;
 
 export interface Check {
-  readonly check: 'place' | 'claim' | 'files' | 'worklog' | 'copy' | 'documents';
+  readonly check: 'place' | 'claim' | 'files' | 'worklog' | 'copy' | 'documents' | 'mirror';
   readonly ok: boolean;
   /** For people, in a clause. */
   readonly found: string;
@@ -45,6 +47,7 @@ export function verifySession(
     worklogCheck(counts, session.log.state.created_at !== null),
     { check: 'copy', ...findCopy(session.folder, session.log.state) },
     documentsCheck(session),
+    mirrorCheck(memory, session),
   ];
 }
 
@@ -91,11 +94,31 @@ function worklogCheck(counts: Readonly<LogCounts>, isBegun: boolean): Check {
 }
 
 function documentsCheck({ folder, log }: OpenSession): Check {
-  const documents = log.state.archived?.documents ?? [];
+  const documents = documentsIn(log.state.archived?.documents ?? []);
   const missing = uncopied(folder, documents);
   const ok = missing.length === 0;
   const words = documents.length === 0 ? 'the archive took none' : `${counted(documents.length, 'document')} copied`;
   return { check: 'documents', ok, found: ok ? words : `no copy of ${missing.join(', ')}` };
+}
+
+/** Whether nothing of it is at its old places in the mirror, and what is in the archives there can be read. */
+function mirrorCheck(memory: Pick<Memory, 'places' | 'workspaceOf'>, { id, log }: OpenSession): Check {
+  const check = 'mirror';
+  try {
+    const root = memory.workspaceOf(log.state)?.root ?? null;
+    const left = mirrorOfArchived(log.state, root, memory.places);
+    if (left === null) return { check, ok: true, found: 'the archive took nothing from one' };
+    const { mirror, texts, documents } = left;
+    const behind = leftBehind(mirror, texts, id, documents);
+    const files = retiredFiles(mirror, id, documents);
+    const unreadable = files.filter((path) => digestAt(path) === '');
+    const ok = behind.length === 0 && unreadable.length === 0;
+    const troubles = [...behind.map((path) => `${path} was left`), ...unreadable.map((path) => `${path}: unreadable`)];
+    const found = ok ? `${counted(files.length, 'file')} in the archives of ${mirror.name}` : troubles.join(', ');
+    return { check, ok, found };
+  } catch (error) {
+    return { check, ok: false, found: describeError(error) };
+  }
 }
 
 function readThrough(descriptor: number): void {

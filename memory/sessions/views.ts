@@ -13,4 +13,7 @@ export type Viewer = Pick<
 export type Caller = Pick<Memory, 'conversation' | 'agentProcess' | 'bindings' | 'otherRuns'>;
 
 /** Moves sessions to the archive and back, while no other agent works on them. */
-export type Archivist = Pick<Memory, 'places' | 'claims' | 'stamp' | 'otherRuns' | 'workspaceOf' | 'leftOut'>;
+export type Archivist = Pick<
+  Memory,
+  'places' | 'claims' | 'stamp' | 'otherRuns' | 'workspace' | 'workspaceOf' | 'surroundings' | 'leftOut'
+>;

@@ -3,8 +3,13 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { completed, archiveSession as putInArchive } from '../keeping/archive.js';
 import { verifySession } from '../keeping/verify.js';
+import { RefusedError } from '../logs/kind.js';
 import { settledCounts } from '../logs/settledCounts.js';
+import { retiredFiles } from '../mirror/retire.js';
 import { continueAfter } from '../programs/afterEnd.js';
+import type { Memory } from '../sessions/memory.js';
+import type { OpenSession } from '../sessions/sessions.js';
+import { mirrorOfArchived } from '../sessions/takeAlong.js';
 import { given } from './fields.js';
 import { putAway } from './followUps.js';
 import { meant } from './meant.js';
@@ -26,7 +31,7 @@ export const archiveSession = verb({
       value: {
         session_id: session.id,
         archive_path: folder,
-        archived_files: filesIn(folder),
+        archived_files: [...filesIn(folder), ...mirrored(memory, session)],
         verified: checks.every(({ ok }) => ok),
         checks,
       },
@@ -34,6 +39,18 @@ export const archiveSession = verb({
     };
   },
 });
+
+/** @returns its files in the archives of the mirror */
+function mirrored(memory: Pick<Memory, 'places' | 'workspaceOf'>, { id, log }: OpenSession): string[] {
+  try {
+    const left = mirrorOfArchived(log.state, memory.workspaceOf(log.state)?.root ?? null, memory.places);
+    return left === null ? [] : retiredFiles(left.mirror, id, left.documents);
+  } catch (error) {
+    // Its folder leads out of the workspace now, which the check says.
+    if (error instanceof RefusedError) return [];
+    throw error;
+  }
+}
 
 function filesIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })

@@ -20,12 +20,21 @@ export const archive = verb({
   run(memory, input): Outcome {
     if (input.due && input.id !== undefined) throw new UsageError('name a session or --due, not both');
     const archived: { session_id: string; folder: string }[] = [];
-    const put = (session: OpenSession) =>
+    // What a session is archived without is said, and its record is whole.
+    let said = 0;
+    const put = (session: OpenSession) => {
+      const before = memory.leftOut.length;
       archived.push({ session_id: session.id, folder: archiveSession(memory, session) });
+      said += memory.leftOut.length - before;
+    };
     if (input.due) forEach(memory, dueSessions(memory), put);
     else put(named(memory, input));
     const lines = archived.map(({ session_id, folder }) => `session ${session_id} is in the archive: ${folder}`);
-    return { lines: lines.length === 0 ? 'no session rested that long' : lines, value: archived, ...partly(memory) };
+    return {
+      lines: lines.length === 0 ? 'no session rested that long' : lines,
+      value: archived,
+      ...partly(memory, said),
+    };
   },
 });
 
@@ -116,9 +125,12 @@ function confirmFirst(doomed: Awaited<ReturnType<typeof sessionsBefore>>): Outco
   };
 }
 
-/** @returns the verdict if sessions were left out because they could not be read */
-function partly({ leftOut }: Pick<Memory, 'leftOut'>): Pick<Outcome, 'verdict'> {
-  return leftOut.length === 0 ? {} : { verdict: 'partial' };
+/**
+ * @param others how many entries say something else
+ * @returns the verdict if sessions were left out because they could not be read
+ */
+function partly({ leftOut }: Pick<Memory, 'leftOut'>, others = 0): Pick<Outcome, 'verdict'> {
+  return leftOut.length === others ? {} : { verdict: 'partial' };
 }
 
 /** Continues with the others if one session cannot be read or written, or an agent works on it again. */

@@ -119,6 +119,25 @@ export class Claims {
     this.#write(workspace, (log) => log.write(() => [workspaceKind.line('note', { text, priority })], this.#stamp));
   }
 
+  /** @returns the folder that its owner has named for the mirror of the workspace, as it was named. Null if there is none */
+  mirrorOf({ id }: Workspace): string | null {
+    return this.#readOnly(id, 'mirror')?.mirror ?? null;
+  }
+
+  /**
+   * Names the folder of the mirror.
+   * @param stateDir relative to the root. Null for none; undefined leaves it as it is, and only begins the workspace's log
+   */
+  setMirror(workspace: Workspace, stateDir: string | null | undefined): void {
+    this.#write(workspace, (log) =>
+      log.write(
+        ({ mirror }) =>
+          stateDir === undefined || stateDir === mirror ? [] : [workspaceKind.line('mirror', { state_dir: stateDir })],
+        this.#stamp,
+      ),
+    );
+  }
+
   /**
    * Leaves a sentence on a session for the caller who begins the next one in the workspace.
    * @param isArchived whether it says that the session went into the archive by itself

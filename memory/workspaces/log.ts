@@ -22,6 +22,8 @@ export interface WorkspaceState {
   holder: { readonly session_id: string; readonly claim: string } | null;
   /** For every session of the workspace; the oldest are left out. */
   readonly notes: WorkspaceNote[];
+  /** The folder in the project that gets the text of its active session, relative to the root. Null if there is none. */
+  mirror: string | null;
   /** Sentences on its sessions, for the next one that begins there. */
   readonly reports: string[];
   /** The sessions that went into the archive by themselves since the last one began there, each with a sentence. */
@@ -56,6 +58,8 @@ export interface WorkspaceEvents {
   /** `archived` if it went into the archive by itself. */
   readonly told: { readonly session_id: string; readonly sentence: string; readonly archived?: true };
   readonly note: { readonly text: string; readonly priority: Priority };
+  /** The last one counts; null means none. */
+  readonly mirror: { readonly state_dir: string | null };
   readonly left: { readonly session_id: string } & LeftSession;
 }
 
@@ -68,6 +72,7 @@ export const workspaceKind: LogKind<WorkspaceState, WorkspaceEvents> = {
     declared: false,
     holder: null,
     notes: [],
+    mirror: null,
     reports: [],
     putAway: new Map(),
     left: new Map(),
@@ -100,6 +105,10 @@ function apply(state: WorkspaceState, line: Line): Refusal | null {
       return sessionId === null ? malformed(line, 'session_id') : keepReport(state, sessionId, line);
     case 'note':
       return keepNote(state, line);
+    case 'mirror':
+      if (line.state_dir !== null && typeof line.state_dir !== 'string') return malformed(line, 'state_dir');
+      state.mirror = line.state_dir;
+      return null;
     case 'left':
       return sessionId === null ? malformed(line, 'session_id') : leave(state, sessionId, line);
     default:

@@ -97,7 +97,7 @@ describe('a document that cannot be copied is named, and the session is archived
     replace();
     const memory = open();
     expect(archiveSession(memory, memory.which(id))).toContain('/archive/');
-    expect(memory.leftOut).toEqual([`session ${id} is archived without a document: docs/plan.md: ${words}`]);
+    expect(memory.leftOut).toEqual([`session ${id} is archived without docs/plan.md: ${words}`]);
     expect(faults()).toEqual([]);
   });
 });
@@ -148,4 +148,11 @@ test.each([
   expect(existsSync(join(scene.home, 'sessions', id))).toBe(false);
   expect(copies()).toEqual({ 'plan.md': 'the plan\n', 'design.md': 'the design\n' });
   expect(scene.open().holder()).toBeNull();
+});
+
+test('the command says what is missing, and succeeds', () => {
+  nameDocuments({ plan: 'docs/plan.md' });
+  rmSync(plan());
+  const said = work(['archive', id]);
+  expect([said.status, said.stderr]).toEqual([0, expect.stringContaining('docs/plan.md: it is not there')]);
 });

@@ -42,3 +42,12 @@ test('notes, sessions and the root are kept; damaged lines are refused, unknown 
     notes: [{ text: 'pinned', priority: 'critical' }],
   });
 });
+
+test('the last mirror that was named counts, and null takes it away', () => {
+  const mirror = (state_dir: unknown) => ({ event: 'mirror', state_dir });
+  expect(after(mirror('a'), mirror('b'), mirror(7))).toMatchObject({
+    state: { mirror: 'b' },
+    refusals: [null, null, 'malformed'],
+  });
+  expect(after(mirror('a'), mirror(null)).state.mirror).toBeNull();
+});
