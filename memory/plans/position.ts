@@ -2,6 +2,9 @@
 import { currentPhase } from '../fold/state.js';
 import type { DeclaredError, Step, Worklog } from '../fold/worklog.js';
 
+/** A model reads no more of them. */
+const MOST_NEXT = 20;
+
 type Planned = Pick<Worklog, 'steps'>;
 
 export interface Position {
@@ -35,11 +38,12 @@ export interface NextPhase {
   readonly retry?: true;
 }
 
-/** @returns the phases that are pending or failed, and whose blockers are settled */
+/** @returns the phases that are pending or failed, and whose blockers are settled; the first ones */
 export function nextPhases({ steps }: Planned): NextPhase[] {
   const isSettled = (id: string) => ['completed', 'skipped'].includes(steps.get(id)?.status ?? '');
   return [...steps.values()]
     .filter(({ status, blocked_by }) => (status === 'pending' || status === 'failed') && blocked_by.every(isSettled))
+    .filter((_, index) => index < MOST_NEXT)
     .map(({ id, title, agents, status }) => ({
       ...{ phase: id, name: title, agents },
       ...(status === 'failed' && { retry: true as const }),

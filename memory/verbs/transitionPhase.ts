@@ -5,7 +5,7 @@ import { Git } from '../git/git.js';
 import { archiveDone } from '../keeping/archive.js';
 import { type Refusal, RefusedError } from '../logs/kind.js';
 import { lookAt } from '../look/look.js';
-import { callerHolder } from '../plans/holding.js';
+import { callerHolder, takenBy } from '../plans/holding.js';
 import { nextPhases } from '../plans/position.js';
 import { unattributedChanges, unseenFiles } from '../plans/seenChanges.js';
 import { linesOfTransition, requireUsable, type Transition } from '../plans/transition.js';
@@ -159,11 +159,17 @@ function move(memory: Memory, session: OpenSession, transition: Transition): Mov
     });
     const [first] = outcomes;
     // A single line is written in any case, so that an illegal move is counted.
-    if (first && outcomes.every((outcome) => outcome !== null)) throw new RefusedError(first);
+    if (first && outcomes.every((outcome) => outcome !== null)) throw refusalOf(memory, session, transition, first);
     return movedBy(lines, outcomes);
   } catch (error) {
     throw error instanceof RefusedError ? withMoves(session, transition, error) : error;
   }
+}
+
+/** @returns the refusal; if another agent was faster, with the words and details of that agent */
+function refusalOf(memory: Memory, { log }: OpenSession, { next, agent, holder }: Transition, refusal: Refusal) {
+  const taken = next.map((step) => takenBy(memory, log.state, { step, agent, holder })).find((one) => one !== null);
+  return refusal.code === 'taken' && taken ? taken : new RefusedError(refusal);
 }
 
 function movedBy(lines: ReturnType<typeof linesOfTransition>, outcomes: readonly (Refusal | null)[]): Moved {
