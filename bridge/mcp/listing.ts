@@ -15,6 +15,7 @@ export interface ListedTool {
   readonly _meta?: Readonly<Record<string, unknown>>;
 }
 
+const NULL = 'null';
 const SESSION = z.optional(z.string().check(z.minLength(1)));
 
 /** @public for the build @returns the tools in the order of their table */
@@ -30,20 +31,41 @@ export function listTools(): ListedTool[] {
 
 function schemaOf({ verb, about = {} }: Tool): ListedTool['inputSchema'] {
   const fields = Object.entries(verb.fields).map(([name, { schema }]) => [name, schema] as const);
-  const schema = z.toJSONSchema(z.strictObject({ ...Object.fromEntries(fields), session_id: SESSION }), {
-    io: 'input',
-    // What a model knows anyway costs it room: the bounds of exact numbers, and that what may be left out is empty then.
-    override: ({ jsonSchema }) => {
-      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-      const { default: usual } = jsonSchema;
-      if (usual === false || usual === 0 || (Array.isArray(usual) && usual.length === 0)) delete jsonSchema.default;
-    },
+  const shape = { ...Object.fromEntries(fields), session_id: SESSION };
+  const { $schema: _, properties = {}, ...rest } = z.toJSONSchema(z.strictObject(shape), { io: 'input' });
+  const described = Object.entries(properties).map(([name, property]) => {
+    const description = about[name];
+    return [name, { ...Object(withoutNeedless(property)), ...(description !== undefined && { description }) }];
   });
-  const { $schema: _, properties = {}, ...rest } = schema;
-  const described = Object.entries(properties).map(([name, property]) => [
-    name,
-    typeof property === 'object' && about[name] !== undefined ? { ...property, description: about[name] } : property,
-  ]);
   return { ...rest, type: 'object', properties: Object.fromEntries(described) };
+}
+
+/**
+ * Leaves out what a model knows anyway, because it costs room: the bounds of exact numbers, that what is left out is empty, and that
+ * null leaves it out, too. Some programs refuse a list of types, which null would need.
+ */
+function withoutNeedless(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutNeedless);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { anyOf, type, ...rest } = schema as { readonly anyOf?: readonly unknown[]; readonly type?: unknown };
+  const types = Array.isArray(type) ? type.filter((one) => one !== NULL) : [type];
+  const options = anyOf?.flatMap((option) => {
+    const plain: { readonly type?: unknown; readonly anyOf?: readonly unknown[] } = Object(withoutNeedless(option));
+    return plain.type === NULL ? [] : (plain.anyOf ?? [plain]);
+  });
+  const [only] = options ?? [];
+  return {
+    ...(type !== undefined && { type: types.length === 1 ? types[0] : types }),
+    ...(options !== undefined && (options.length === 1 ? Object(only) : { anyOf: options })),
+    ...Object.fromEntries(
+      Object.entries(rest)
+        .filter(([name, value]) => !isNeedless(name, value))
+        .map(([name, value]) => [name, withoutNeedless(value)]),
+    ),
+  };
+}
+
+function isNeedless(name: string, value: unknown): boolean {
+  if (name === 'maximum' || name === 'minimum') return Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER;
+  return name === 'default' && (value === false || value === 0 || (Array.isArray(value) && value.length === 0));
 }

@@ -5,10 +5,10 @@ import type { ListedTool } from './listing.js';
 
 /** For the model. At most 600 characters: some programs show them above every tool. */
 export const INSTRUCTIONS =
-  'Memory of this work, which survives crashes, /clear and other agents. Begin with get_session_status. Without `session_id` the ' +
-  'session of your conversation or directory is meant. Report what happens when it happens: errors with record_error, what the ' +
-  'next agent must know with add_note, a mark before risky changes with checkpoint. A refusal has a `code` and says what can be ' +
-  'done; nothing of a refused call is stored.';
+  'Memory of this work: it survives crashes, /clear and other agents. Begin with get_session_status. For work in several phases: ' +
+  'create_session, then transition_phase when a phase starts, completes or fails, at that moment; after a break resume_session, ' +
+  'at the end archive_session. Keep what the next agent must know with add_note. Without `session_id` the session of your ' +
+  'conversation or directory is meant. A refusal has a `code` and says what is possible; nothing of a refused call is stored.';
 
 /** Of a call, as the program of the agent adds it. */
 export type CallMeta = Readonly<Record<string, unknown>>;

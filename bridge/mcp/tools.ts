@@ -29,38 +29,50 @@ export interface Tool {
 export const TOOLS: readonly Tool[] = [
   {
     name: 'get_session_status',
-    description: 'State of the session: phases, who holds them, unresolved errors, files, what is next. Call it first.',
+    description: 'State of the session: phases, who has them, errors, conflicts, next phases. Call it first.',
     verb: sessionStatus,
     isReadOnly: true,
     isLoadedAtOnce: true,
   },
   {
     name: 'validate_plan',
-    description: 'Check phases before create_session: all faults at once, an order, batches that may run together.',
+    description: 'Check a plan: all faults at once, the order, and which phases can run together. Stores nothing.',
     verb: validatePlan,
     isReadOnly: true,
   },
   {
     name: 'create_session',
-    description: 'Begin a session with a plan of phases. Refused over an active one; `on_active` says what to do then.',
+    description:
+      'Begin a session with a plan of phases. Refused over unfinished work here unless `on_active` says how.',
     verb: createSession,
-    about: { session_id: 'its id or name', design_document: 'path of a file', implementation_plan: 'path of a file' },
+    about: {
+      session_id: 'an id for it, YYYY-MM-DD-slug; another text becomes its name',
+      design_document: 'path of a file',
+      implementation_plan: 'path of a file',
+    },
   },
   {
     name: 'transition_phase',
     description:
-      'End phases and start others: all or nothing. Files need downstream_context or no_context_reason. `unseen`: files that you named and that nothing shows to be written. The third retry, and skipping, need a person.',
+      'End phases and start others, all or none. Files need `downstream_context` or `no_context_reason`. A phase that another ' +
+      'agent has is refused. `unseen`: files that you named and nothing shows to be written. Skipping, and the third retry, ' +
+      'need a person.',
     verb: transitionPhase,
+    about: {
+      agent: 'the sub-agent that has the phase',
+      decided_by: 'person, if a person decided to skip; then give the reason',
+    },
   },
   {
     name: 'resume_session',
     description:
-      'Continue a session: position, errors, conflicts to look at first. `decision` then retries, skips, adjusts (with fields of update_session) or aborts.',
+      'Continue a session: position, errors, conflicts to look at first. `decision` then retries, skips, adjusts (with fields ' +
+      'of update_session) or aborts.',
     verb: resumeSession,
   },
   {
     name: 'archive_session',
-    description: 'End a session and archive it. Open phases: `as` failed or cancelled.',
+    description: 'End the session and archive it with its documents. Without `as`, all phases must be done.',
     verb: archiveSession,
   },
   {
@@ -77,8 +89,9 @@ export const TOOLS: readonly Tool[] = [
   },
   {
     name: 'record_tokens',
-    description: 'Add to the tokens that an agent has used. Only if no transcript shows them.',
+    description: 'Add to the tokens that an agent has used, if no transcript shows them.',
     verb: recordTokens,
+    about: { step: 'the phase' },
   },
   {
     name: 'add_note',
@@ -88,8 +101,7 @@ export const TOOLS: readonly Tool[] = [
   },
   {
     name: 'checkpoint',
-    description:
-      'Mark the state of the code under `name`, or `verify` what has changed after a mark, `drop` or `list` marks.',
+    description: 'Mark the state of the code under `name`; `verify` what changed after a mark; `drop` or `list` marks.',
     verb: checkpoint,
     valueAs: 'checkpoints',
   },

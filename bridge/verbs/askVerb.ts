@@ -1,8 +1,9 @@
 /** Asks a verb from whichever door: what programs have reported is taken in first, and what a memory cannot do itself is done after. */
 import { refreshGenerated } from '../../memory/keeping/rebuild.js';
+import { presentDirectory } from '../../memory/look/presentDirectory.js';
 import { takeReports } from '../../memory/programs/takeReports.js';
 import { ownSurroundings } from '../../memory/sessions/bridgeRun.js';
-import { Memory } from '../../memory/sessions/memory.js';
+import { Memory, type MemoryOptions } from '../../memory/sessions/memory.js';
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import { type AnyVerb, ask, type Door, type Outcome } from '../../memory/verbs/verb.js';
 import type { Origin } from '../../memory/words.js';
@@ -37,7 +38,7 @@ export async function askVerb<Result>(
   use: (outcome: Outcome) => Result,
 ): Promise<Result> {
   const { surroundings, left } = ownSurroundings(around);
-  const memory = new Memory({ surroundings, folder, clock: systemClock, redact, ...(origin && { origin }) });
+  const memory = memoryOf({ surroundings, folder, clock: systemClock, redact, ...(origin && { origin }) });
   if (left !== null) memory.leftOut.push(left);
   takeReports(memory);
   try {
@@ -51,6 +52,15 @@ export async function askVerb<Result>(
     if (memory.leftOut.length > 0) aside(memory.leftOut);
     memory.close();
   }
+}
+
+/** An agent that calls a tool works where its conversation is now, and not where it has started the server. */
+function memoryOf(options: MemoryOptions): Memory {
+  const memory = new Memory(options);
+  const { surroundings } = options;
+  const directory = surroundings.toolCall === undefined ? null : presentDirectory(memory);
+  if (directory === null || directory === surroundings.directory) return memory;
+  return new Memory({ ...options, surroundings: { ...surroundings, directory } });
 }
 
 async function followUp(door: Door, memory: Memory, { followUps = [] }: Outcome): Promise<void> {

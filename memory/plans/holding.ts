@@ -110,6 +110,7 @@ function ownThread({
   surroundings,
   conversation,
 }: Pick<Memory, 'agentProcess' | 'surroundings' | 'conversation'>): BoundConversation | null {
+  if (surroundings.toolCall !== undefined) return surroundings.toolCall.thread;
   // One program may run in a shell of the other: then both variables are there, and the nearer process decides.
   const nearest = agentProcess === null ? null : programOfProcess(readArguments(agentProcess.pid));
   const program = programNamed(nearest ?? conversation?.provider ?? null);

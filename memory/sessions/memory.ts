@@ -23,6 +23,7 @@ import { mostUrgentFirst, openIn } from './openHere.js';
 import { hiddenFrom, isBridges, requireVisible } from './ownMemory.js';
 import { type OpenSession, Sessions } from './sessions.js';
 import { conversationIn, originOf, type Surroundings } from './surroundings.js';
+import { conversationOfCall } from './toolCall.js';
 import { UnclearError } from './unclear.js';
 
 export interface MemoryOptions {
@@ -139,9 +140,11 @@ export class Memory {
     return places.map((cwd) => workspaceOf(cwd, (known) => known.id === id)).find((place) => place.id === id) ?? null;
   }
 
-  /** The conversation of the agent whose shell runs the caller; null outside of one. */
+  /** The conversation of the agent that calls, or whose shell runs the caller; null outside of one. */
   get conversation(): BoundConversation | null {
-    return conversationIn((name) => this.surroundings.variables[name]);
+    const { toolCall, variables } = this.surroundings;
+    const started = conversationIn((name) => variables[name]);
+    return toolCall === undefined ? started : conversationOfCall(this, toolCall, started);
   }
 
   /**
@@ -152,8 +155,10 @@ export class Memory {
     return this.isBridges ? null : this.surroundings.variables;
   }
 
-  /** The agent whose shell runs the caller; null outside of one. */
+  /** The agent that calls, or whose shell runs the caller; null outside of one. */
   get agentProcess(): ProcessIdentity | null {
+    const { toolCall } = this.surroundings;
+    if (toolCall !== undefined) return toolCall.agent;
     return agentProcessOf(this.surroundings, (process) => this.bindings.sessionOf({ process }) !== null);
   }
 
@@ -170,8 +175,11 @@ export class Memory {
   }
 
   #impliedId(): string | null {
-    const { WATCHKEEPER_SESSION } = this.surroundings.variables;
-    if (WATCHKEEPER_SESSION) return WATCHKEEPER_SESSION;
+    const { variables, toolCall } = this.surroundings;
+    if (variables.WATCHKEEPER_SESSION) return variables.WATCHKEEPER_SESSION;
+    // The variables of a server stay those of its start.
+    const first = toolCall?.thread === null ? this.#sessionOfProcess() : null;
+    if (first !== null) return first;
     const { conversation } = this;
     const bound = conversation === null ? null : this.bindings.sessionOf(conversation);
     return bound ?? this.#sessionOfProcess() ?? this.claims.holder(this.workspace);

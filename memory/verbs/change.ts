@@ -27,7 +27,7 @@ export const CHANGES = {
 };
 
 export const changeSession = verb({
-  name: 'change-session',
+  name: 'update_session',
   summary: 'change the purpose, the name, the documents and the settings of a session',
   fields: CHANGES,
   run(memory, input) {

@@ -47,9 +47,6 @@ export type Input<F extends Fields> = { readonly [Name in keyof F]: z.output<F[N
   readonly session: string | undefined;
 };
 
-/** The id of a step as a tool gives it, as text or as a number: `1` is `"1"`. */
-export const ID_OF_STEP = z.pipe(z.union([z.string().check(z.minLength(1)), z.int()]), z.transform(String));
-
 const TEXT = z.optional(z.string());
 const NEEDED = z.string();
 const FLAG = z._default(z.boolean(), false);

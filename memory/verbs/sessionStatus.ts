@@ -13,7 +13,7 @@ import { UnclearError } from '../sessions/unclear.js';
 import { type Outcome, verb } from './verb.js';
 
 export const sessionStatus = verb({
-  name: 'session-status',
+  name: 'session_status',
   summary: 'how the session is, and what comes next',
   fields: {},
   async run(memory, { session: named }, door): Promise<Outcome> {

@@ -114,5 +114,6 @@ const SESSION = z.optional(z.string());
 function read(name: string, schema: z.ZodMiniType, value: unknown): unknown {
   const found = schema.safeParse(value);
   if (found.success) return found.data;
-  throw new UsageError(`${name}: ${found.error.issues[0]?.message}`);
+  const { path = [], message } = found.error.issues[0] ?? {};
+  throw new UsageError(`${[name, ...path].map(String).join('.')}: ${message}`);
 }
