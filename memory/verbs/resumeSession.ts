@@ -11,8 +11,8 @@ import { writeOrRefuse } from '../sessions/write.js';
 import { CHANGES, changeOf } from './change.js';
 import { endSession } from './ending.js';
 import { given, type Input } from './fields.js';
-import { meantHere } from './meantHere.js';
 import { ID_SCHEMA } from './planFields.js';
+import { planMeant } from './planMeant.js';
 import { resumeWith } from './resumeWith.js';
 import { verb } from './verb.js';
 
@@ -30,7 +30,7 @@ export const resumeSession = verb({
   summary: 'continue a session: where its plan stands, its errors, what has changed; with a decision, act on it',
   fields: FIELDS,
   async run(memory, input) {
-    const { session } = await meantHere(memory, input);
+    const session = await planMeant(memory, input.session);
     const { decision } = input;
     requireChanges(input);
     // Looked for before anything is changed.
@@ -79,8 +79,7 @@ function linesOf(memory: Memory, state: Worklog, input: Input<typeof FIELDS>): W
   const { session: _, decision, phase_id, reason, decided_by, agent, ...changes } = input;
   const step = phaseOf(state, phase_id);
   if (decision === 'skip') return [worklogKind.line('step', { step, to: 'skipped', reason, decided_by })];
-  const holder = callerHolder(memory, memory.surroundings.toolCall?.thread ?? undefined);
-  const held = startFields(memory, state, { step, agent, holder });
+  const held = startFields(memory, state, { step, agent, holder: callerHolder(memory) });
   const start = worklogKind.line('step', { step, to: 'in_progress', agent, ...held });
   return decision === 'adjust' ? [changeOf(memory, changes), start] : [start];
 }

@@ -8,8 +8,7 @@ import { isHolderAlive } from '../plans/holding.js';
 import { nextPhases, openErrors } from '../plans/position.js';
 import { unattributedChanges } from '../plans/seenChanges.js';
 import type { Memory } from '../sessions/memory.js';
-import type { OpenSession } from '../sessions/sessions.js';
-import { UnclearError } from '../sessions/unclear.js';
+import { hasNoPlan, unfinishedBesides } from './planMeant.js';
 import { type Outcome, verb } from './verb.js';
 
 export const sessionStatus = verb({
@@ -17,8 +16,12 @@ export const sessionStatus = verb({
   summary: 'how the session is, and what comes next',
   fields: {},
   async run(memory, { session: named }, door): Promise<Outcome> {
-    const session = named === undefined ? impliedOf(memory) : memory.which(named);
-    if (session === null) return { lines: null, value: { exists: false, workspace: memory.workspace.root } };
+    const session = named === undefined ? memory.implied() : memory.which(named);
+    const bare = named === undefined && (session === null || hasNoPlan(session));
+    const others = bare ? await unfinishedBesides(memory, session) : [];
+    const unfinished_here = others.length === 0 ? {} : { unfinished_here: others };
+    if (session === null)
+      return { lines: null, value: { exists: false, workspace: memory.workspace.root, ...unfinished_here } };
     const look = await lookAt(memory, session, { judge: door.judge });
     const { condition, state } = look;
     return {
@@ -34,19 +37,11 @@ export const sessionStatus = verb({
         conflicts: conflictsOf(memory, look, memory.workspaceOf(look.log) ?? memory.workspace),
         unattributed_changes: unattributedChanges(look),
         next: nextIn(look),
+        ...unfinished_here,
       },
     };
   },
 });
-
-/** @returns null if no session is meant @throws UnclearError if several may be */
-function impliedOf(memory: Memory): OpenSession | null {
-  const implied = memory.implied();
-  if (implied !== null) return implied;
-  const none = memory.unclear();
-  if (none instanceof UnclearError) throw none;
-  return null;
-}
 
 /** @returns for each phase in progress the agent that has it, and whether that one lives; null if it cannot be seen */
 function holdersIn(memory: Memory, log: Look['log']) {

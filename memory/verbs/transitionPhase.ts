@@ -88,7 +88,6 @@ export const transitionPhase = verb({
 
 function transitionOf(memory: Memory, session: OpenSession, input: Input<typeof FIELDS>): Transition {
   const { token_usage, error, agent, reason, decided_by } = input;
-  const { toolCall } = memory.surroundings;
   const paths = (given: readonly string[] = []) => [...new Set(given.map((path) => memory.pathOf(path.trim())))];
   const completed = textOf(input.completed_phase_id);
   const next = [input.next_phase_id ?? [], input.next_phase_ids ?? []].flat().map(String);
@@ -111,8 +110,8 @@ function transitionOf(memory: Memory, session: OpenSession, input: Input<typeof 
     tokens: token_usage,
     error: typeof error === 'string' ? { type: 'runtime', message: error } : error,
     ...{ agent, reason, decided_by },
-    holder: callerHolder(memory, toolCall?.thread ?? undefined),
-    call: toolCall?.id ?? undefined,
+    holder: callerHolder(memory),
+    call: memory.surroundings.toolCall?.id ?? undefined,
     mark: completed === null ? null : markOf(memory, session),
   };
 }
