@@ -3,6 +3,7 @@ import { archiveSession } from '../../memory/verbs/archiveSession.js';
 import { changeSession } from '../../memory/verbs/change.js';
 import { checkpoint } from '../../memory/verbs/checkpoint.js';
 import { createSession } from '../../memory/verbs/createSession.js';
+import { initializeWorkspace } from '../../memory/verbs/initializeWorkspace.js';
 import { list } from '../../memory/verbs/list.js';
 import { note } from '../../memory/verbs/notes.js';
 import { recordError, recordTokens } from '../../memory/verbs/records.js';
@@ -33,6 +34,13 @@ export const TOOLS: readonly Tool[] = [
     verb: sessionStatus,
     isReadOnly: true,
     isLoadedAtOnce: true,
+  },
+  {
+    name: 'initialize_workspace',
+    description:
+      'Prepare a directory for sessions; with `state_dir`, the project gets a readable mirror of their state there.',
+    verb: initializeWorkspace,
+    about: { state_dir: 'relative, inside the workspace' },
   },
   {
     name: 'validate_plan',

@@ -1,5 +1,5 @@
 /** The MCP server as a real process, and the SDK's client in front of it. */
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
@@ -53,7 +53,8 @@ export class McpScene extends WorkScene {
   }
 
   sessions(): string[] {
-    return readdirSync(join(this.home, 'sessions'));
+    const folder = join(this.home, 'sessions');
+    return existsSync(folder) ? readdirSync(folder) : [];
   }
 }
 
