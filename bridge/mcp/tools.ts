@@ -3,6 +3,7 @@ import { archiveSession } from '../../memory/verbs/archiveSession.js';
 import { changeSession } from '../../memory/verbs/change.js';
 import { checkpoint } from '../../memory/verbs/checkpoint.js';
 import { createSession } from '../../memory/verbs/createSession.js';
+import { initializeWorkspace } from '../../memory/verbs/initializeWorkspace.js';
 import { list } from '../../memory/verbs/list.js';
 import { note } from '../../memory/verbs/notes.js';
 import { recordError, recordTokens } from '../../memory/verbs/records.js';
@@ -27,6 +28,12 @@ export interface Tool {
 }
 
 export const TOOLS: readonly Tool[] = [
+  {
+    name: 'initialize_workspace',
+    description: 'Make a directory known. With state_dir, a folder in it shows the active session and plans as files.',
+    verb: initializeWorkspace,
+    about: { state_dir: 'relative; null: no folder any more' },
+  },
   {
     name: 'get_session_status',
     description: 'State of the session: phases, who holds them, unresolved errors, files, what is next. Call it first.',
