@@ -58,7 +58,7 @@ export async function runCommandLine(dispatch: Dispatch): Promise<void> {
 
 /** For the words of session memory: readers of the other commands know what these print. What follows `--` is no option. */
 function wantsJson(name: string | undefined, args: readonly string[]): boolean {
-  if (name !== 'track' && name !== 'work' && name !== 'mcp') return false;
+  if (name === undefined || !['track', 'work', 'state', 'mcp'].includes(name)) return false;
   const end = args.indexOf('--');
   return (end === -1 ? args : args.slice(0, end)).includes(name === 'mcp' ? '--call' : '--json');
 }

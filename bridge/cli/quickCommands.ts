@@ -33,6 +33,10 @@ export const QUICK_COMMANDS: Readonly<Record<QuickName, Entry>> = {
   },
   work: { summary: 'list, show, begin and end sessions of agents and people', load: () => import('./work/work.js') },
   mcp: { summary: "serve session memory's tools to agents, or call one", load: () => import('./mcp.js') },
+  state: {
+    summary: 'read and write the files that mirror sessions in a project',
+    load: () => import('./state/state.js'),
+  },
   plugin: {
     summary: 'let Claude Code and Codex record sessions in terminals',
     load: () => import('./plugin/plugin.js'),

@@ -12,6 +12,7 @@ export const QUICK_NAMES = [
   'plugin',
   'session',
   'sessions',
+  'state',
   'track',
   'work',
 ] as const;

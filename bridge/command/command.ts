@@ -53,6 +53,11 @@ export function printLines({ stdout }: Pick<CommandIo, 'stdout'>, lines: string 
   stdout(textOf(lines));
 }
 
+/** Prints the content of a file: its line ends are its own, and no line of ours follows. */
+export function printContent({ stdout }: Pick<CommandIo, 'stdout'>, text: string): void {
+  stdout(text);
+}
+
 /** Prints a value for programs, in one line. */
 export function printJson({ stdout }: Pick<CommandIo, 'stdout'>, value: unknown): void {
   stdout(`${JSON.stringify(value)}\n`);

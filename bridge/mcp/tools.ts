@@ -29,6 +29,12 @@ export interface Tool {
 
 export const TOOLS: readonly Tool[] = [
   {
+    name: 'initialize_workspace',
+    description: 'Make a directory known. With state_dir, a folder in it shows the active session and plans as files.',
+    verb: initializeWorkspace,
+    about: { state_dir: 'relative; null: no folder any more' },
+  },
+  {
     name: 'get_session_status',
     description: 'State of the session: phases, who has them, errors, conflicts, next phases. Call it first.',
     verb: sessionStatus,

@@ -1,5 +1,5 @@
 /** A command whose first word is a verb: `track` and `work`. */
-import type { AnyVerb, Door, Outcome, Table } from '../../memory/verbs/verb.js';
+import type { AnyVerb, Content, Door, Outcome, Table } from '../../memory/verbs/verb.js';
 import { judge } from '../../monitoring/terminals/judge.js';
 import { didYouMean } from '../../src/config/didYouMean.js';
 import { UsageError } from '../../src/errors.js';
@@ -8,6 +8,7 @@ import {
   type CommandContext,
   type CommandIo,
   type ExitCode,
+  printContent,
   printJson,
   printLines,
   sayEach,
@@ -85,20 +86,27 @@ function doorOf(context: CommandContext, isJson: boolean): Door {
   };
 }
 
+type Words = string | readonly string[] | Table;
+
 const CODES: Readonly<Record<NonNullable<Outcome['verdict']>, ExitCode>> = { found: 1, refused: 1, partial: 3 };
 
 function show({ io }: CommandContext, { value, lines, asides = [], verdict }: Outcome, isJson: boolean): ExitCode {
   for (const aside of asides) sayLines(io, aside);
   if (verdict === 'refused') {
-    const words = textOf(io, lines ?? []);
+    const words = lines === null || isContent(lines) ? [] : textOf(io, lines);
     if (isJson) printJson(io, { code: 'refused', message: [words].flat().join('\n') });
     sayLines(io, words);
   } else if (isJson || lines === null) printJson(io, value);
+  else if (isContent(lines)) printContent(io, lines.text);
   else printLines(io, textOf(io, lines));
   return verdict === undefined ? 0 : CODES[verdict];
 }
 
-function textOf(io: CommandIo, lines: string | readonly string[] | Table): string | readonly string[] {
+function isContent(lines: Words | Content): lines is Content {
+  return typeof lines !== 'string' && 'text' in lines;
+}
+
+function textOf(io: CommandIo, lines: Words): string | readonly string[] {
   if (typeof lines === 'string' || !('head' in lines)) return lines;
   const table = renderTable(lines.head, lines.rows, { columns: columnsOf(io), last: 'cut' }).split('\n');
   return [...table, ...(lines.below ?? [])];

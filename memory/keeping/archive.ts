@@ -116,7 +116,7 @@ function archivesDone(variable: string | undefined, setting: boolean): boolean {
 }
 
 /** @returns the steps for which the session cannot end as completed: neither completed nor skipped */
-export function undone({ steps }: Worklog): string[] {
+function undone({ steps }: Worklog): string[] {
   return [...steps.values()].filter(({ status }) => status !== 'completed' && status !== 'skipped').map(({ id }) => id);
 }
 

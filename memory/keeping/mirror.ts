@@ -4,6 +4,7 @@
  */
 import { relative } from 'node:path';
 import { describeError, WatchkeeperError } from '../../src/errors.js';
+import { RefusedError } from '../logs/kind.js';
 import { activeIn, archivedIn, type Mirror, makeMirror, mirrorAt } from '../mirror/mirror.js';
 import { editedIn } from '../mirror/retire.js';
 import { digestAt, MirrorTexts } from '../mirror/texts.js';
@@ -20,12 +21,15 @@ const MOST_PASSES = 16;
 
 export type Mirroring = Viewer & Pick<Memory, 'opened' | 'isBridges' | 'leftOut'>;
 
-/** A text in the mirror that a person has changed. It is not read back: a change belongs into the record, by a command or tool. */
+/**
+ * A text in the mirror that a person has changed. It is not read back: a change belongs into the record, by a command or tool. Or the
+ * mirror itself, if it leads out of the workspace now.
+ */
 export interface MirrorConflict {
-  readonly code: 'mirror_edited';
+  readonly kind: 'mirror_edited' | 'mirror_unusable';
   /** Relative to the workspace. */
   readonly path: string;
-  readonly message: string;
+  readonly words: string;
 }
 
 /**
@@ -43,24 +47,25 @@ export async function refreshMirrors(memory: Mirroring): Promise<void> {
       await said(memory, memory.workspaceOf(log.state), () => refreshArchived(memory, id));
 }
 
-/** @returns the texts in the mirror of a session's workspace that a person has changed, and that are not in its archive */
+/** @returns the texts in the mirror of a workspace that a person has changed, and that are not in its archive */
 export function mirrorConflicts(
-  memory: Pick<Memory, 'claims' | 'surroundings' | 'workspace' | 'workspaceOf' | 'places'>,
-  { log }: OpenSession,
+  memory: Pick<Memory, 'claims' | 'surroundings' | 'workspace' | 'places'>,
+  workspace: Workspace,
 ): MirrorConflict[] {
-  const workspace = memory.workspaceOf(log.state);
-  const stateDir = workspace === null ? null : stateDirOf(memory, workspace);
-  if (workspace === null || stateDir === null) return [];
-  const mirror = mirrorAt(workspace.root, stateDir);
-  const active = activeIn(mirror);
-  const there = digestAt(active);
-  const isEdited = there !== null && new MirrorTexts(memory.places, workspace.id).writerOf(there) === null;
-  const paths = [...(isEdited ? [active] : []), ...editedIn(mirror)].map((path) => relative(mirror.root, path));
-  return paths.map((path) => ({
-    code: 'mirror_edited',
-    path,
-    message: `${path} was changed by hand, which is not read: record the change, then remove the file`,
-  }));
+  const stateDir = stateDirOf(memory, workspace);
+  if (stateDir === null) return [];
+  try {
+    const mirror = mirrorAt(workspace.root, stateDir);
+    const active = activeIn(mirror);
+    const there = digestAt(active);
+    const isEdited = there !== null && new MirrorTexts(memory.places, workspace.id).writerOf(there) === null;
+    const paths = [...(isEdited ? [active] : []), ...editedIn(mirror)].map((path) => relative(mirror.root, path));
+    const words = 'it was changed by hand, which is not read: record the change, then remove the file';
+    return paths.map((path) => ({ kind: 'mirror_edited', path, words }));
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    return [{ kind: 'mirror_unusable', path: stateDir, words: error.message }];
+  }
 }
 
 async function refreshActive(memory: Mirroring, workspace: Workspace): Promise<void> {

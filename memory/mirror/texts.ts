@@ -104,7 +104,7 @@ export function editedNames(file: string): string[] {
  * Gives a file another name: the first one that is free, or that it has already, as after a kill.
  * @throws Error if none is free; the file system's error
  */
-export function linkFree(file: string, names: readonly string[]): void {
+function linkFree(file: string, names: readonly string[]): void {
   for (const name of names) {
     try {
       linkSync(file, name);

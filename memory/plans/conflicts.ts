@@ -6,6 +6,7 @@ import { MOST_ENTRIES } from '../fold/bounds.js';
 import { type Holder, holderWords } from '../fold/holder.js';
 import type { Step, Worklog } from '../fold/worklog.js';
 import { digestsOf } from '../keeping/digests.js';
+import { type MirrorConflict, mirrorConflicts } from '../keeping/mirror.js';
 import type { Look } from '../look/look.js';
 import type { Memory } from '../sessions/memory.js';
 import { documentAt } from '../workspaces/document.js';
@@ -23,18 +24,24 @@ export type Conflict =
       readonly path: string;
       readonly exists: boolean;
     }
+  | MirrorConflict
   | { readonly kind: 'holder_dead'; readonly phase: string; readonly holder: Holder | null; readonly words: string };
 
 /** A process may write a file a moment after the call that it belongs to. */
 const SLACK_MS = 2 * SECOND;
 
 /** @param place the session's workspace */
-export function conflictsOf(memory: Pick<Memory, 'surroundings'>, look: Look, place: Workspace): Conflict[] {
+export function conflictsOf(
+  memory: Pick<Memory, 'surroundings' | 'claims' | 'workspace' | 'places'>,
+  look: Look,
+  place: Workspace,
+): Conflict[] {
   const conflicts = [
     ...deadHolders(memory, look.log),
     ...halfDone(memory, look, place),
     ...changedFiles(look, place),
     ...changedDocuments(look.log, place),
+    ...mirrorConflicts(memory, place),
   ];
   return conflicts.filter((_, index) => index < MOST_ENTRIES);
 }

@@ -55,11 +55,6 @@ export function uncopied(folder: string, documents: readonly string[]): string[]
   });
 }
 
-/** @returns the paths of the copies in the folder of a session */
-export function copiesIn(folder: string): string[] {
-  return copyNames(folder).map((name) => join(folder, COPIES, name));
-}
-
 function copyNames(folder: string): string[] {
   try {
     return readdirSync(join(folder, COPIES)).filter((name) => !name.endsWith(PART));

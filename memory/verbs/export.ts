@@ -5,6 +5,7 @@ import { crashLines, crashOf } from '../brief/crashReport.js';
 import type { Resuming } from '../brief/resuming.js';
 import { appliedLines, type ExportFiles, exportOf, writeExport } from '../exchange/export.js';
 import { idumbFiles } from '../exchange/idumb.js';
+import { maestroFiles } from '../exchange/maestro.js';
 import { sessionTrackerFiles } from '../exchange/sessionTracker.js';
 import { observe } from '../observed/sources.js';
 import { depthOf } from '../sessions/delegation.js';
@@ -23,12 +24,13 @@ const FORMATS: Readonly<Record<string, Format>> = {
     return sessionTrackerFiles(session.log.state, appliedLines(session), report);
   },
   idumb,
+  maestro: maestroFiles,
 };
 
 export const exportSession = verb({
   name: 'export',
   summary: 'print the whole record as JSON, or write the files of an older tracker',
-  fields: { id: ID, format: option('[--format session-tracker|idumb'), out: option('--out DIR]') },
+  fields: { id: ID, format: option('[--format session-tracker|idumb|maestro'), out: option('--out DIR]') },
   async run(memory, input): Promise<Outcome> {
     const { format, out } = input;
     const session = named(memory, input);

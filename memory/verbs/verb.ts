@@ -28,11 +28,16 @@ export interface Table {
   readonly below?: readonly string[];
 }
 
+/** The content of a file, printed with its own line ends and tabs. */
+export interface Content {
+  readonly text: string;
+}
+
 export interface Outcome {
   /** For programs: its JSON is part of the contract. */
   readonly value: unknown;
   /** For a person; null if the value is what a person wants, too. */
-  readonly lines: string | readonly string[] | Table | null;
+  readonly lines: string | readonly string[] | Table | Content | null;
   /** Said next to the result. */
   readonly asides?: readonly string[];
   /**

@@ -14,7 +14,6 @@ import {
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { archiveSession as putInArchive, unarchiveSession } from '../../../memory/keeping/archive.js';
-import { mirrorConflicts } from '../../../memory/keeping/mirror.js';
 import { refreshGenerated } from '../../../memory/keeping/rebuild.js';
 import { verifySession } from '../../../memory/keeping/verify.js';
 import type { Memory } from '../../../memory/sessions/memory.js';
@@ -22,6 +21,7 @@ import { archiveSession } from '../../../memory/verbs/archiveSession.js';
 import { createSession } from '../../../memory/verbs/createSession.js';
 import { initializeWorkspace } from '../../../memory/verbs/initializeWorkspace.js';
 import { note } from '../../../memory/verbs/notes.js';
+import { sessionStatus } from '../../../memory/verbs/sessionStatus.js';
 import type { AnyVerb } from '../../../memory/verbs/verb.js';
 import { compiledProgram } from '../../../src/host/program.js';
 import { type Answer, type Scratch, scratch } from '../verbs/asked.js';
@@ -160,11 +160,13 @@ describe('the text of the active session', () => {
   test('changed by hand is kept next to it, reported, and never overwritten or read back', async () => {
     await initialize(STATE);
     const session = await begin();
-    const conflicts = () =>
-      mirrorConflicts(scene.memory(), scene.memory().which(session)).map(({ path }) => path.replace(`${STATE}/`, ''));
-    expect(conflicts()).toEqual([]);
+    const conflicts = async () => {
+      const found = (await scene.asked(sessionStatus, { session })).conflicts as { kind: string; path: string }[];
+      return found.map(({ kind, path }) => (kind === 'mirror_edited' ? path.replace(`${STATE}/`, '') : kind));
+    };
+    expect(await conflicts()).toEqual([]);
     writeFileSync(active(), 'first hand');
-    expect(conflicts()).toEqual(['state/active-session.md']);
+    expect(await conflicts()).toEqual(['state/active-session.md']);
     await call(note, { text: 'one', session });
     expect(textAt(at('state/active-session.edited-1.md'))).toBe('first hand');
     expect(textAt(active())).toContain('one');
@@ -172,7 +174,7 @@ describe('the text of the active session', () => {
     await call(note, { text: 'two', session });
     expect(textAt(at('state/active-session.edited-1.md'))).toBe('first hand');
     expect(textAt(at('state/active-session.edited-2.md'))).toBe('second hand');
-    expect(conflicts()).toEqual(['state/active-session.edited-1.md', 'state/active-session.edited-2.md']);
+    expect(await conflicts()).toEqual(['state/active-session.edited-1.md', 'state/active-session.edited-2.md']);
     await call(note, { text: 'three', session });
     expect(namesIn('state')).toHaveLength(4);
   });
@@ -210,6 +212,8 @@ describe('the text of the active session', () => {
     const memory = scene.memory();
     await refreshGenerated(memory);
     expect(memory.leftOut).toEqual([expect.stringContaining('leads out')]);
+    const { conflicts } = await scene.asked(sessionStatus, { session });
+    expect(conflicts).toMatchObject([{ kind: 'mirror_unusable', path: STATE }]);
     expect(textAt(join(outside, 'maestro/state/active-session.md'))).toBe(before);
   });
 });

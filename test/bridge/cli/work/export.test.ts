@@ -1,4 +1,4 @@
-// covers: memory/verbs/export.ts memory/exchange/export.ts memory/exchange/sessionTracker.ts memory/exchange/idumb.ts
+// covers: memory/verbs/export.ts memory/exchange/export.ts memory/exchange/sessionTracker.ts memory/exchange/idumb.ts memory/exchange/maestro.ts
 /** The record of a session for others. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -42,7 +42,7 @@ test('a format without a folder, or of another name, is refused', async () => {
   const id = await scene.begin('T');
   expect((await scene.say('work', ['export', id, '--format', 'idumb'])).code).toBe(2);
   expect((await scene.say('work', ['export', id, '--out', out])).code).toBe(2);
-  expect((await exportAs('idum', id)).err).toContain('one of session-tracker, idumb');
+  expect((await exportAs('idum', id)).err).toContain('one of session-tracker, idumb, maestro');
   expect(existsSync(out)).toBe(false);
 });
 
@@ -165,4 +165,15 @@ describe('--format idumb', () => {
     expect((await exportAs('idumb', id)).err).toContain('is a link');
     expect(readdirSync(scene.directory)).toEqual([]);
   });
+});
+
+test('--format maestro has the text of the session, under the name that it has before and after the archive', async () => {
+  const id = await scene.begin('T');
+  const files = async () => (await scene.json('work', ['export', id, '--format', 'maestro', '--out', out])).files;
+  expect(await files()).toEqual([join(out, 'state/active-session.md')]);
+  const { markdown } = JSON.parse((await scene.say('work', ['export', id])).out);
+  expect(read('state/active-session.md')).toBe(markdown);
+  await scene.say('work', ['archive', id]);
+  expect(await files()).toEqual([join(out, 'state/archive', `${id}.md`)]);
+  expect(existsSync(join(out, 'state/active-session.md'))).toBe(false);
 });

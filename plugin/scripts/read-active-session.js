@@ -1,0 +1,2 @@
+// node read-active-session.js
+import('./state.mjs').then(({ callState }) => callState('read'));
