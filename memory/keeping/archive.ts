@@ -4,6 +4,7 @@
  * opens the session finishes it, see `memory/sessions/place.ts`; a claim of an archived session counts for nothing.
  */
 import { UnreachableError } from '../../src/errors.js';
+import { oneLine } from '../../src/log/visibleText.js';
 import { freshnessOf } from '../fold/freshness.js';
 import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
@@ -47,7 +48,7 @@ export function archiveSession(
     return [...ending, worklogKind.line('session_archived', { documents })];
   });
   const failed = takeAlong(session, session.folder, memory.places) ?? [];
-  const left = [...faults, ...failed].map((fault) => `session ${session.id} is archived without ${fault}`);
+  const left = [...faults, ...failed].map((fault) => oneLine(`session ${session.id} is archived without ${fault}`));
   memory.leftOut.push(...left);
   releaseClaim(memory, session);
   return move(memory, session);

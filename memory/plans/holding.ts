@@ -2,6 +2,7 @@
 import { programNamed, programOfProcess } from '../../src/agents/programs.js';
 import { isProcessAlive } from '../../src/host/identity.js';
 import { readArguments } from '../../src/host/procfs.js';
+import { oneLine } from '../../src/log/visibleText.js';
 import { type Held, type Holder, holderWords, isFreeFor, isSameAgent } from '../fold/holder.js';
 import type { WorklogFields } from '../fold/rules/kind.js';
 import type { Step, Worklog } from '../fold/worklog.js';
@@ -80,7 +81,7 @@ export function holdersWords(memory: Pick<Memory, 'surroundings'>, state: Worklo
   return held.map((step) => {
     const alive = isHolderAlive(memory, state, step);
     const life = alive === null ? UNSEEN : `and it is ${alive ? 'alive' : 'dead'}`;
-    return `step ${step.id}: ${holderWords(step)}, ${life}`;
+    return oneLine(`step ${step.id}: ${holderWords(step)}, ${life}`);
   });
 }
 

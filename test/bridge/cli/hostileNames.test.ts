@@ -40,8 +40,13 @@ function linesOfOthers(id: string): object[] {
     { event: 'step', step: '7', to: 'in_progress', title: name, paths: [name] },
     {
       ...{ event: 'step', step: '7', to: 'failed', reason: name, output: name },
-      ...{ context: { assumptions: [name] }, validation: { passed: false, details: name } },
-      files: { created: [name], modified: [`${name}2`], deleted: [] },
+      ...{ context: { assumptions: [name], [name]: [name] }, validation: { passed: false, details: name } },
+      ...{ no_context_reason: name, files: { created: [name], modified: [`${name}2`], deleted: [] } },
+    },
+    { event: 'step_added', step: `8${name}`, title: name },
+    {
+      ...{ event: 'step', step: `8${name}`, to: 'in_progress', agent: name, call: name },
+      holder: { conversation: { provider: name, conversation: name } },
     },
     { event: 'file', path: name, to: 'working', step: '7' },
     { event: 'note', text: name, priority: 'critical' },

@@ -91,6 +91,15 @@ test('of two agents without a name one starts a step, also if both wrote at once
   expect(before).toMatchObject({ holder: holder(1), held_by: 'l3', call: 'toolu_1' });
 });
 
+test('a conversation has a step by its program and its id', () => {
+  const scene = begun('1');
+  const of = (provider: string, conversation: string) => ({ holder: { conversation: { provider, conversation } } });
+  scene.step('1', 'in_progress', of('codex', 'a'));
+  expect(scene.step('1', 'in_progress', of('codex', 'a'))).toBeNull();
+  for (const other of [of('codex', 'b'), of('claude', 'a'), { holder: holder(1) }, {}])
+    expect(scene.step('1', 'in_progress', other)).toMatchObject({ code: 'taken', message: /conversation a of codex / });
+});
+
 test('a start takes a step over from the line that it names, and a late one does not', () => {
   const scene = begun('1');
   scene.step('1', 'in_progress', { holder: holder(1) });

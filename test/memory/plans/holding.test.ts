@@ -47,11 +47,12 @@ interface Agent {
   open(variables?: Partial<Record<SurroundingVariable, string>>): Memory;
 }
 
-/** A process that has a child, as an agent has a shell. */
-async function agent(): Promise<Agent> {
+/** A process that has a child, as an agent has a shell. @param name of its program, as its command line shows it */
+async function agent(name = 'sh'): Promise<Agent> {
   const program = spawn('sh', ['-c', 'sleep 600 & echo $!; wait'], {
     stdio: ['ignore', 'pipe', 'ignore'],
     detached: true,
+    argv0: name,
   });
   agents.push(program);
   const [shell] = await once(program.stdout ?? program, 'data');
@@ -181,6 +182,24 @@ test('the caller is its process; its conversation if its program shares processe
   expect(callerHolder(one.open({ CLAUDE_CODE_SESSION_ID: 'x', CODEX_THREAD_ID: 'c1' }))).toMatchObject({ process: {} });
   expect(callerHolder(one.open(), thread)).toEqual({ conversation: thread });
   expect(callerHolder(view(1, {}))).toBeNull();
+});
+
+test('if one program runs in a shell of the other, the nearer one calls', async () => {
+  const both = { CLAUDE_CODE_SESSION_ID: 'x', CODEX_THREAD_ID: 'c1' };
+  const [codex, claude] = [await agent('codex'), await agent('claude')];
+  expect(callerHolder(codex.open(both))).toEqual({ conversation: { provider: 'codex', conversation: 'c1' } });
+  expect(callerHolder(claude.open({ CODEX_THREAD_ID: 'c1' }))).toMatchObject({ process: { pid: claude.pid } });
+});
+
+test('a step of an agent on another host is not taken over', async () => {
+  const one = await agent();
+  const memory = one.open();
+  const holder = { process: { ...readProcessIdentity('elsewhere', one.pid), pid: 77 } };
+  writeOrRefuse(memory.which(null), memory.stamp, () => [
+    worklogKind.line('step', { step: '1', to: 'in_progress', holder }),
+  ]);
+  await expect(start(memory)).rejects.toMatchObject({ code: 'taken', details: { alive: null } });
+  expect(stepOf(memory)?.holder).toEqual(holder);
 });
 
 test('an agent has the steps that its own list starts', async () => {
