@@ -2,10 +2,18 @@
 import { isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
 import { oneLine } from '../../src/log/visibleText.js';
 
-/** An agent's process; a conversation, if several of the program's windows may share one process. */
+/**
+ * An agent's process; a conversation, if several of the program's windows may share one process. The process shows then, too, whether
+ * the conversation has an agent.
+ */
 export type Holder =
-  | { readonly process: ProcessIdentity }
-  | { readonly conversation: { readonly provider: string; readonly conversation: string } };
+  | { readonly process: ProcessIdentity; readonly conversation?: undefined }
+  | { readonly conversation: Thread; readonly process?: ProcessIdentity | undefined };
+
+interface Thread {
+  readonly provider: string;
+  readonly conversation: string;
+}
 
 /** The part of a step that says which agent has it. */
 export interface Held {
@@ -29,7 +37,7 @@ export function holderWords({ holder, agent }: Held): string {
   const name = agent === null ? '' : `agent ${agent}`;
   if (holder === null) return oneLine(name || 'a person');
   const what =
-    'process' in holder
+    holder.conversation === undefined
       ? `process ${holder.process.pid}`
       : `conversation ${holder.conversation.conversation} of ${holder.conversation.provider}`;
   return oneLine(name === '' ? what : `${what} (${name})`);
@@ -37,8 +45,9 @@ export function holderWords({ holder, agent }: Held): string {
 
 function isSameHolder(left: Holder | null, right: Holder | null): boolean {
   if (left === null || right === null) return left === right;
-  if ('process' in left) return 'process' in right && isSameProcess(left.process, right.process);
-  if ('process' in right) return false;
+  if (left.conversation === undefined)
+    return right.conversation === undefined && isSameProcess(left.process, right.process);
+  if (right.conversation === undefined) return false;
   const [one, other] = [left.conversation, right.conversation];
   return one.provider === other.provider && one.conversation === other.conversation;
 }

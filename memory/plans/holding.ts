@@ -32,9 +32,10 @@ export function callerHolder(
   memory: Pick<Memory, 'agentProcess' | 'surroundings' | 'conversation'>,
   thread: BoundConversation | null = ownThread(memory),
 ): Holder | null {
-  if (thread !== null) return { conversation: { provider: thread.provider, conversation: thread.conversation } };
   const process = memory.agentProcess;
-  return process === null ? null : { process };
+  if (thread === null) return process === null ? null : { process };
+  const { provider, conversation } = thread;
+  return { conversation: { provider, conversation }, ...(process !== null && { process }) };
 }
 
 /**
@@ -100,10 +101,14 @@ export function isHolderAlive(
   { holder }: Pick<Held, 'holder'>,
 ): boolean | null {
   if (holder === null) return null;
-  if ('process' in holder) return isProcessAlive(holder.process, surroundings.process);
+  if (holder.conversation === undefined) return isProcessAlive(holder.process, surroundings.process);
   const { provider, conversation } = holder.conversation;
-  const process = conversations.findLast((one) => one.provider === provider && one.id === conversation)?.process;
-  return process == null ? null : isProcessAlive(process, surroundings.process);
+  // It may have been resumed in another process since.
+  const resumed = conversations.findLast((one) => one.provider === provider && one.id === conversation)?.process;
+  const lives = [resumed, holder.process].flatMap((one) =>
+    one == null ? [] : [isProcessAlive(one, surroundings.process)],
+  );
+  return lives.includes(true) ? true : lives.length === 0 || lives.includes(null) ? null : false;
 }
 
 function ownThread({

@@ -69,7 +69,11 @@ export function linesOfTransition(
   const { skipped, next, reason, decided_by, agent, tokens, holder, call } = transition;
   const step = transition.completed ?? transition.failed ?? (next.length === 1 ? next[0] : undefined);
   const starts = next.map((id) => {
-    const held = startFields(memory, state, { step: id, agent, holder });
+    const isEnded = id === transition.failed;
+    // A phase that fails in this call has no holder any more when it is retried.
+    const held = isEnded
+      ? { ...(holder !== null && { holder }) }
+      : startFields(memory, state, { step: id, agent, holder });
     return worklogKind.line('step', { step: id, to: 'in_progress', agent, call, ...held });
   });
   return [

@@ -48,8 +48,11 @@ const moveFields = () => ({
   /** The agent that starts it. A person is none. */
   holder: z.optional(
     z.union([
+      z.object({
+        conversation: z.object({ provider: filled, conversation: filled }),
+        process: z.optional(processSchema),
+      }),
       z.object({ process: processSchema }),
-      z.object({ conversation: z.object({ provider: filled, conversation: filled }) }),
     ]),
   ),
   /** The id of the line that gave it to its present holder, which is proven dead: the start takes it over. */

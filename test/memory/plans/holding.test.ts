@@ -147,6 +147,16 @@ test('work show says which agent has a step, and whether it lives', async () => 
   expect(await lines()).toContain(`  step 1: process ${one.pid}, and it is dead`);
 });
 
+test('a conversation that no hook reported lives as long as the process in which it started the step', async () => {
+  const [one, other] = [await agent(), await agent()];
+  await start(one.open({ CODEX_THREAD_ID: 'c1' }));
+  await expect(start(other.open())).rejects.toMatchObject({ code: 'taken', details: { alive: true } });
+  await start(one.open({ CODEX_THREAD_ID: 'c1' }));
+  await end(one.program);
+  await start(other.open());
+  expect(stepOf(other.open())?.holder).toMatchObject({ process: { pid: other.pid } });
+});
+
 test('a conversation lives as long as the process that the log knows of it', async () => {
   const [one, other] = [await agent(), await agent()];
   const memory = one.open();
@@ -178,16 +188,22 @@ test('the caller is its process; its conversation if its program shares processe
   const one = await agent();
   const thread = { provider: 'codex', conversation: 'c1' };
   expect(callerHolder(one.open())).toMatchObject({ process: { pid: one.pid } });
-  expect(callerHolder(one.open({ CODEX_THREAD_ID: 'c1' }))).toEqual({ conversation: thread });
+  expect(callerHolder(one.open({ CODEX_THREAD_ID: 'c1' }))).toMatchObject({
+    conversation: thread,
+    process: { pid: one.pid },
+  });
   expect(callerHolder(one.open({ CLAUDE_CODE_SESSION_ID: 'x', CODEX_THREAD_ID: 'c1' }))).toMatchObject({ process: {} });
-  expect(callerHolder(one.open(), thread)).toEqual({ conversation: thread });
+  expect(callerHolder(one.open(), thread)).toMatchObject({ conversation: thread, process: { pid: one.pid } });
   expect(callerHolder(view(1, {}))).toBeNull();
 });
 
 test('if one program runs in a shell of the other, the nearer one calls', async () => {
   const both = { CLAUDE_CODE_SESSION_ID: 'x', CODEX_THREAD_ID: 'c1' };
   const [codex, claude] = [await agent('codex'), await agent('claude')];
-  expect(callerHolder(codex.open(both))).toEqual({ conversation: { provider: 'codex', conversation: 'c1' } });
+  expect(callerHolder(codex.open(both))).toMatchObject({
+    conversation: { provider: 'codex', conversation: 'c1' },
+    process: { pid: codex.pid },
+  });
   expect(callerHolder(claude.open({ CODEX_THREAD_ID: 'c1' }))).toMatchObject({ process: { pid: claude.pid } });
 });
 

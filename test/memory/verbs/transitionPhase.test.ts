@@ -66,6 +66,14 @@ describe('one call', () => {
     expect(await scene.asked(step, override, 'person')).toMatchObject({ status: 'in_progress' });
   });
 
+  test('a phase fails and is retried in one call', async () => {
+    const scene = await planned();
+    await scene.asked(transitionPhase, { next_phase_id: 1 });
+    const moved = await scene.asked(transitionPhase, { failed_phase_id: 1, error: 'it broke', next_phase_id: 1 });
+    expect(moved).toMatchObject({ failed: ['1'], started: ['1'] });
+    expect(stepsIn(scene)['1']).toMatchObject({ status: 'in_progress', retries: 1 });
+  });
+
   test('a text is an error of the type runtime, and a failure without words is refused', async () => {
     const scene = await planned();
     await scene.asked(transitionPhase, { next_phase_id: 1 });

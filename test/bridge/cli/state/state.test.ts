@@ -1,4 +1,4 @@
-// covers: memory/verbs/stateFiles.ts bridge/cli/state/state.ts plugin/scripts/state.mjs
+// covers: memory/verbs/stateFiles.ts bridge/cli/state/state.ts
 import { spawnSync } from 'node:child_process';
 import {
   cpSync,
