@@ -20,7 +20,7 @@ export const archiveSession = verb({
   summary: 'end a session and put it into the archive',
   fields: { as: given(z.optional(z.enum(['failed', 'cancelled']))) },
   async run(memory, input) {
-    const session = meant(memory, input);
+    const session = toArchive(memory, input);
     const { as } = input;
     const hadEnded = session.log.state.lifecycle === 'ended';
     const folder = putInArchive(memory, session, { end: as === undefined ? completed : () => as });
@@ -39,6 +39,19 @@ export const archiveSession = verb({
     };
   },
 });
+
+/**
+ * After the last move a session may have gone into the archive by itself, and its agent continues in one that nothing was planned in: an
+ * agent that names none still means the former one.
+ */
+function toArchive(memory: Pick<Memory, 'which'>, input: { readonly session: string | undefined }): OpenSession {
+  const session = meant(memory, input);
+  const { facts, steps } = session.log.state;
+  if (input.session !== undefined || facts?.explicit !== false || steps.size > 0 || facts.continues === null)
+    return session;
+  const former = memory.which(facts.continues);
+  return former.log.state.archived === null ? session : former;
+}
 
 /** @returns its files in the archives of the mirror */
 function mirrored(memory: Pick<Memory, 'places' | 'workspaceOf'>, { id, log }: OpenSession): string[] {

@@ -99,6 +99,9 @@ describe('a document that cannot be copied is named, and the session is archived
     expect(archiveSession(memory, memory.which(id))).toContain('/archive/');
     expect(memory.leftOut).toEqual([`session ${id} is archived without docs/plan.md: ${words}`]);
     expect(faults()).toEqual([]);
+    const again = open();
+    archiveSession(again, again.which(id));
+    expect(again.leftOut).toEqual([]);
   });
 });
 

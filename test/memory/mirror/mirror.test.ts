@@ -20,6 +20,7 @@ import type { Memory } from '../../../memory/sessions/memory.js';
 import { archiveSession } from '../../../memory/verbs/archiveSession.js';
 import { createSession } from '../../../memory/verbs/createSession.js';
 import { initializeWorkspace } from '../../../memory/verbs/initializeWorkspace.js';
+import { end } from '../../../memory/verbs/lifecycle.js';
 import { note } from '../../../memory/verbs/notes.js';
 import { sessionStatus } from '../../../memory/verbs/sessionStatus.js';
 import type { AnyVerb } from '../../../memory/verbs/verb.js';
@@ -147,6 +148,16 @@ describe('the text of the active session', () => {
     writeFileSync(active(), 'mine');
     await refreshGenerated(scene.memory());
     expect(textAt(active())).toBe('mine');
+  });
+
+  test('of a session that has ended says so, until another one holds the directory', async () => {
+    await initialize(STATE);
+    const session = await begin();
+    await call(end, { session, as: 'failed' });
+    expect(textAt(active())).toContain('\nstatus: "failed"\n');
+    const next = await begin({ task: 'Next' });
+    expect(textAt(active())).toContain(`session_id: "${next}"`);
+    expect(namesIn('state')).toEqual(['active-session.md', 'archive']);
   });
 
   test('without a state_dir nothing is written into the project; the variable goes before the log', async () => {
@@ -342,6 +353,9 @@ test('killed before its text was taken, a session takes none that another one ha
   expect(work(['archive', id], 'log.append.after:kill:1').signal).toBe('SIGKILL');
   const next = await begin({ task: 'Next' });
   expect(textAt(active())).toContain(`session_id: "${next}"`);
+  // Nor one that a person has changed since.
+  writeFileSync(active(), 'by hand');
   expect(work(['verify', id]).status).toBe(0);
-  expect(textAt(active())).toContain(`session_id: "${next}"`);
+  expect(textAt(active())).toBe('by hand');
+  expect(namesIn('state/archive')).toEqual([]);
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { appliedLines } from '../../../memory/exchange/export.js';
 import { worklogKind } from '../../../memory/fold/rules/kind.js';
+import { adoptCaller } from '../../../memory/sessions/adoption.js';
 import { archiveSession } from '../../../memory/verbs/archiveSession.js';
 import { createSession } from '../../../memory/verbs/createSession.js';
 import { archiveWhenDone } from '../../../memory/verbs/ending.js';
@@ -78,6 +79,23 @@ describe('archive_session', () => {
     expect(scene.memory().which(session).log.counts.lines).toBe(lines);
   });
 
+  test('means the session that has just gone into the archive, not the one in which its agent continues', async () => {
+    const agent = { CLAUDE_CODE_SESSION_ID: '11111111-1111-4111-8111-111111111111', CLAUDE_PID: String(process.ppid) };
+    const memory = scene.memory('agent', agent);
+    adoptCaller(memory, memory.which(session));
+    await done('1', '2');
+    await move('3', 'in_progress');
+    const line = worklogKind.line('step', { step: '3', to: 'completed' });
+    memory.which(session).log.write(() => [line], memory.stamp);
+    const archived = archiveWhenDone(memory, memory.which(session));
+    expect(archived?.next).toMatch(/^ses_/);
+    const later = scene.memory('agent', agent);
+    expect(later.implied()?.id).toBe(archived?.next);
+    const { value } = await archiveSession.run(later, { as: undefined, session: undefined }, undefined as never);
+    expect(value).toMatchObject({ session_id: session, archive_path: archived?.archived, verified: true });
+    expect(stateOf(archived?.next ?? '').lifecycle).not.toBe('ended');
+  });
+
   test('knows no other end', async () => {
     expect((await scene.asked(archiveSession, { session, as: 'completed' })).message).toContain('as: ');
   });
@@ -138,6 +156,15 @@ describe('a session is archived by itself', () => {
     expect(await move('3', 'skipped')).toEqual({ step: '3', status: 'skipped' });
     expect(tried()).toBeNull();
     expect(stateOf().lifecycle).toBe('active');
+  });
+
+  test('and one that its owner has ended otherwise stays', async () => {
+    writeFileSync(join(scene.home, 'settings.json'), '{"auto_archive":{"on_completion":false}}');
+    await done('1', '2', '3');
+    writeFileSync(join(scene.home, 'settings.json'), '{}');
+    const memory = scene.memory();
+    memory.lifecycle.end(memory.which(session), memory.workspace, { lines: () => [], reason: 'failed' });
+    expect(archiveWhenDone(memory, memory.which(session))).toBeNull();
   });
 
   test('and a plain list of steps stays where its owner looks for it', async () => {
