@@ -111,7 +111,7 @@ function transitionOf(memory: Memory, session: OpenSession, input: Input<typeof 
     tokens: token_usage,
     error: typeof error === 'string' ? { type: 'runtime', message: error } : error,
     ...{ agent, reason, decided_by },
-    holder: callerHolder(memory, toolCall?.thread ?? undefined),
+    holder: callerHolder(memory),
     call: toolCall?.id ?? undefined,
     mark: completed === null ? null : markOf(memory, session),
   };
