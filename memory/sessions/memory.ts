@@ -175,11 +175,8 @@ export class Memory {
   }
 
   #impliedId(): string | null {
-    const { variables, toolCall } = this.surroundings;
-    if (variables.WATCHKEEPER_SESSION) return variables.WATCHKEEPER_SESSION;
-    // The variables of a server stay those of its start.
-    const first = toolCall?.thread === null ? this.#sessionOfProcess() : null;
-    if (first !== null) return first;
+    const { WATCHKEEPER_SESSION } = this.surroundings.variables;
+    if (WATCHKEEPER_SESSION) return WATCHKEEPER_SESSION;
     const { conversation } = this;
     const bound = conversation === null ? null : this.bindings.sessionOf(conversation);
     return bound ?? this.#sessionOfProcess() ?? this.claims.holder(this.workspace);

@@ -12,7 +12,7 @@ export const OLDER = '2025-11-25';
 export const NEWEST = '2026-07-28';
 
 /** @returns the program of the server in the newest build */
-function serverProgram(): string {
+export function serverProgram(): string {
   return join(ownBuild(), 'bridge/mcp/main.cjs');
 }
 
