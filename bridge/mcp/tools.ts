@@ -42,13 +42,6 @@ export const TOOLS: readonly Tool[] = [
     isLoadedAtOnce: true,
   },
   {
-    name: 'initialize_workspace',
-    description:
-      'Prepare a directory for sessions; with `state_dir`, the project gets a readable mirror of their state there.',
-    verb: initializeWorkspace,
-    about: { state_dir: 'relative, inside the workspace' },
-  },
-  {
     name: 'validate_plan',
     description: 'Check a plan: all faults at once, the order, and which phases can run together. Stores nothing.',
     verb: validatePlan,

@@ -3,6 +3,7 @@ import { refreshGenerated } from '../../memory/keeping/rebuild.js';
 import { presentDirectory } from '../../memory/look/presentDirectory.js';
 import { takeReports } from '../../memory/programs/takeReports.js';
 import { ownSurroundings } from '../../memory/sessions/bridgeRun.js';
+import type { KnownLogs } from '../../memory/sessions/knownLogs.js';
 import { Memory, type MemoryOptions } from '../../memory/sessions/memory.js';
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import { type AnyVerb, ask, type Door, type Outcome } from '../../memory/verbs/verb.js';
@@ -20,6 +21,8 @@ export interface Asking {
   readonly redact: Redact;
   /** The writer of lines; as the surroundings show, if missing. */
   readonly origin?: Origin;
+  /** The logs that earlier calls of this process have read. */
+  readonly known?: KnownLogs;
   readonly door: Door;
   /** Takes what the caller reads next to the outcome, such as why sessions were left out. Called also if the verb fails. */
   aside(lines: readonly string[]): void;
@@ -32,13 +35,14 @@ export interface Asking {
  * @throws UsageError, RefusedError, UnreachableError, and what the verb throws
  */
 export async function askVerb<Result>(
-  { surroundings: around, folder, redact, origin, door, aside }: Asking,
+  { surroundings: around, folder, redact, origin, known, door, aside }: Asking,
   verb: AnyVerb,
   given: Readonly<Record<string, unknown>>,
   use: (outcome: Outcome) => Result,
 ): Promise<Result> {
   const { surroundings, left } = ownSurroundings(around);
-  const memory = memoryOf({ surroundings, folder, clock: systemClock, redact, ...(origin && { origin }) });
+  const optional = { ...(origin && { origin }), ...(known && { known }) };
+  const memory = memoryOf({ surroundings, folder, clock: systemClock, redact, ...optional });
   if (left !== null) memory.leftOut.push(left);
   takeReports(memory);
   try {

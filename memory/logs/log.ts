@@ -66,12 +66,13 @@ export class Log<State, Events = never> {
     return Log.#read(path, openLogFile(path, 'write'), kind, earlier);
   }
 
-  /**
-   * As {@link open}; a log that its user may only read is opened for that, and then takes no line.
-   * @throws UnreachableError if it cannot be read either
-   */
-  static openOrRead<State, Events>(path: string, kind: LogKind<State, Events>): Log<State, Events> | null {
-    return Log.#read(path, openLogFile(path, 'write or read'), kind);
+  /** As {@link open}; a log that its user may only read takes no line. @throws UnreachableError if it cannot be read either */
+  static openOrRead<S, Events>(
+    path: string,
+    kind: LogKind<S, Events>,
+    earlier?: Log<S, Events>,
+  ): Log<S, Events> | null {
+    return Log.#read(path, openLogFile(path, 'write or read'), kind, earlier);
   }
 
   /**

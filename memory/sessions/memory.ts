@@ -17,6 +17,7 @@ import { pathInWorkspace, type Workspace, workspaceOf } from '../workspaces/work
 import { agentProcessOf } from './agentProcess.js';
 import { Bindings, type BoundConversation } from './bindings.js';
 import { inheritedFrom } from './inherited.js';
+import type { KnownLogs } from './knownLogs.js';
 import { Lifecycle, mayHold } from './lifecycle.js';
 import { idOfNamed, missing } from './namedSession.js';
 import { mostUrgentFirst, openIn } from './openHere.js';
@@ -34,6 +35,8 @@ export interface MemoryOptions {
   readonly redact: Redact;
   /** The writer of lines; as the variables show, if missing. */
   readonly origin?: Origin;
+  /** The logs that earlier memories of this process have read. A state that is looked at grows then with the log. */
+  readonly known?: KnownLogs;
 }
 
 export class Memory {
@@ -56,7 +59,7 @@ export class Memory {
   /** What the command says at its end: why sessions were left out, such as logs that cannot be read, or which variable named one. */
   readonly leftOut: string[] = [];
 
-  constructor({ surroundings, folder, clock, redact, origin = originOf(surroundings) }: MemoryOptions) {
+  constructor({ surroundings, folder, clock, redact, origin = originOf(surroundings), known }: MemoryOptions) {
     const { variables } = surroundings;
     this.clock = clock;
     this.surroundings = surroundings;
@@ -65,7 +68,7 @@ export class Memory {
     requireVisible(this);
     this.isBridges = isBridges(this.places);
     this.settings = readMemorySettings(this.places.root, redact);
-    this.sessions = new Sessions(this.places, this.stamp);
+    this.sessions = new Sessions(this.places, this.stamp, known);
     this.claims = new Claims(this.places, this.stamp, (id) => this.#mayHold(id));
     this.bindings = new Bindings(this.places, this.stamp);
     this.lifecycle = new Lifecycle(this.places, this.sessions, this.claims, this.stamp);

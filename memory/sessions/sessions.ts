@@ -16,6 +16,7 @@ import { closeAfter } from '../logs/scoped.js';
 import type { Origin } from '../words.js';
 import { endsEnded } from './ended.js';
 import { explicitIdOf, isExplicitId } from './explicitId.js';
+import type { KnownLogs } from './knownLogs.js';
 import { moveToPlace } from './place.js';
 import { requireLegal } from './trial.js';
 
@@ -39,12 +40,15 @@ export type Started = Omit<WorklogFields<'session_started'>, 'session_id'>;
 export class Sessions {
   readonly #places: Places;
   readonly #stamp: Stamp;
+  /** Null if each look reads a log from its beginning: then one look does not change what an earlier one has found. */
+  readonly #known: KnownLogs | null;
   /** The logs that were opened here, and perhaps not closed. */
   readonly #logs = new Set<SessionLog>();
 
-  constructor(places: Places, stamp: Stamp) {
+  constructor(places: Places, stamp: Stamp, known: KnownLogs | null = null) {
     this.#places = places;
     this.#stamp = stamp;
+    this.#known = known;
   }
 
   /**
@@ -102,7 +106,7 @@ export class Sessions {
    * @throws UnreachableError if its log cannot be opened
    */
   open(id: string): OpenSession | null {
-    return this.#inPlace(this.#opened(id, (path) => Log.open(path, worklogKind)));
+    return this.#inPlace(this.#opened(id, (path, known) => Log.open(path, worklogKind, known)));
   }
 
   /**
@@ -136,12 +140,12 @@ export class Sessions {
 
   /** Like {@link open}, for a command that may only read: a log that cannot be written is refused when it is to take a line. */
   openOrRead(id: string): OpenSession | null {
-    return this.#inPlace(this.#opened(id, (path) => Log.openOrRead(path, worklogKind)));
+    return this.#inPlace(this.#opened(id, (path, known) => Log.openOrRead(path, worklogKind, known)));
   }
 
   /** @returns the session as it is now, closed; null if there is none. Nothing is written, so the folder need not be writable */
   read(id: string): OpenSession | null {
-    return this.#opened(id, (path) => Log.read(path, worklogKind));
+    return this.#opened(id, (path, known) => Log.read(path, worklogKind, known));
   }
 
   /** Whether the last lines of its log show that it has ended. If they do not, it may have ended all the same. */
@@ -174,15 +178,16 @@ export class Sessions {
     return session === null ? null : { ...session, folder: moveToPlace(session, this.#places) ?? session.folder };
   }
 
-  #opened(id: string, openLog: (path: string) => SessionLog | null): OpenSession | null {
+  #opened(id: string, openLog: (path: string, known?: SessionLog) => SessionLog | null): OpenSession | null {
     if (!isSessionId(id)) return null;
     // It may move between any two of these steps, to the archive and back.
     for (let look = 0; look < MOST_LOOKS; look += 1) {
       const folder = this.#places.findSession(id);
       if (folder !== null) requireOwnEntry(journalIn(folder));
-      const log = folder === null ? null : openLog(worklogIn(folder));
+      const log = folder === null ? null : openLog(worklogIn(folder), this.#known?.of(id));
       if (folder === null || log === null) continue;
       this.#remember(log);
+      this.#known?.keep(id, log);
       // Every line has it, but all of them may be damaged.
       log.state.session_id ??= id;
       return { id, folder, log };

@@ -1,0 +1,94 @@
+/** What the models of the proof do: an orchestrator in Claude Code with two sub-agents, and Codex, which takes over. */
+import type { Deeds } from '../e2e/claudeScreen.js';
+import { LASTING } from '../e2e/recorded.js';
+import { type Asked, type Block, call, say } from '../peers/modelBlocks.js';
+
+/** How Claude Code names a tool of a plugin's server. */
+export const CLAUDE_PREFIX = 'mcp__plugin_watchkeeper_watchkeeper__';
+export const CODEX_NAMESPACE = 'mcp__watchkeeper';
+
+const tool = (name: string, input: object) => call(`${CLAUDE_PREFIX}${name}`, input);
+const write = (name: string, content: string) => call('Write', { file_path: `./${name}`, content });
+const agent = (prompt: string) =>
+  call('Agent', { description: prompt, prompt: `do the ${prompt}`, subagent_type: 'general-purpose' });
+
+export const PHASES = [
+  { id: 1, name: 'Design the shop', agents: ['architect'], files: ['design.md'] },
+  { id: 2, name: 'Write the API', agents: ['api-coder'], parallel: true, blocked_by: [1], files: ['api.ts'] },
+  { id: 3, name: 'Write the page', agents: ['page-coder'], parallel: true, blocked_by: [1], files: ['page.ts'] },
+  { id: 4, name: 'Write the manual', agents: ['writer'], blocked_by: [2, 3], files: ['manual.md'] },
+];
+const CONTEXT = {
+  key_interfaces_introduced: ['GET /cart'],
+  patterns_established: [],
+  integration_points: ['page.ts calls api.ts'],
+  assumptions: ['prices are in cents'],
+  warnings: [],
+};
+const FAILURE = { type: 'validation', message: 'the page has no button', agent: 'page-coder' };
+export const ORCHESTRATE = 'orchestrate the shop';
+
+export const CLAUDE_DEEDS: Deeds = {
+  [ORCHESTRATE]: [
+    [tool('get_session_status', {})],
+    [tool('create_session', { task: 'Build the shop', phases: PHASES, execution_mode: 'parallel' })],
+    [tool('transition_phase', { next_phase_id: 1, agent: 'architect' })],
+    [write('design.md', '# The shop\n')],
+    [
+      tool('transition_phase', {
+        ...{ completed_phase_id: 1, files_created: ['design.md'], downstream_context: CONTEXT },
+        next_phase_ids: [2, 3],
+      }),
+    ],
+    [agent('INNER api'), agent('INNER page')],
+    [
+      tool('transition_phase', {
+        ...{
+          completed_phase_id: 2,
+          files_created: ['api.ts'],
+          downstream_context: CONTEXT,
+          output: 'The API is written.',
+        },
+        validation: { passed: true, details: '3 tests' },
+        token_usage: { agent: 'api-coder', input: 1_000_000, output: 1_000_000 },
+      }),
+    ],
+    [tool('transition_phase', { failed_phase_id: 3, error: FAILURE, next_phase_id: 3 })],
+    [agent('INNER button')],
+    [
+      tool('transition_phase', {
+        ...{ completed_phase_id: '3', files_created: ['page.ts', 'never.ts'], no_context_reason: 'a page' },
+        next_phase_id: 4,
+      }),
+    ],
+    [write('manual.md', 'half')],
+    [call('Bash', { command: LASTING.replace('started', 'manual-started'), description: 'x', timeout: 600_000 })],
+  ],
+  'INNER api': [[write('api.ts', 'export const cart = [];\n')], [say('The API is written.')]],
+  'INNER page': [[write('page.ts', '<html>\n')], [say('The page is written.')]],
+  'INNER button': [[write('page.ts', '<html><button>\n')], [say('The button is there.')]],
+};
+
+export const TAKE_OVER = 'take over the shop';
+const patch = `apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: manual.md\n@@\n-half\n+whole\n*** End Patch\nEOF`;
+const tools = (name: string, input: object) => call(`${CODEX_NAMESPACE}.${name}`, input);
+
+const CODEX_DEEDS: readonly (readonly Block[])[] = [
+  [tools('get_session_status', {})],
+  [tools('resume_session', { decision: 'retry', phase_id: 4 })],
+  [call('exec_command', { cmd: patch })],
+  [
+    tools('transition_phase', {
+      completed_phase_id: 4,
+      files_modified: ['manual.md'],
+      no_context_reason: 'the last one',
+    }),
+  ],
+  [tools('list_sessions', { archived: true })],
+  [say('The shop is done.')],
+];
+
+export function codexDeed({ texts, results }: Asked): readonly Block[] {
+  const isAsked = texts.some((text) => text.includes(TAKE_OVER));
+  return (isAsked ? CODEX_DEEDS[results] : undefined) ?? [say('Nothing more.')];
+}

@@ -1,0 +1,172 @@
+/**
+ * `npm run prove -- orchestration`: a real Claude Code splits work into four phases, two of them in sub-agents at the same time; one fails
+ * and is retried; the program is killed in the last one. A real Codex in its sandbox takes over and finishes. What both models saw is
+ * printed, beside what is on record.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findInstallation } from '../../bridge/agents/claude/installation.js';
+import { programRunner } from '../../bridge/command/runProgram.js';
+import { install } from '../../bridge/plugin/change.js';
+import { AGENTS } from '../../bridge/plugin/status.js';
+import { Places } from '../../memory/home/places.js';
+import { readProcessIdentity } from '../../src/host/identity.js';
+import { packageRoot } from '../../src/host/program.js';
+import { systemClock } from '../../src/time.js';
+import { ClaudeTerminal, nextOf, terminalPlace } from '../e2e/claudeScreen.js';
+import { eventually } from '../e2e/eventually.js';
+import { killAtOnce, processesOf, startAgent, worklogsIn } from '../e2e/recorded.js';
+import { afterThisTest, withScope } from '../harness/scope.js';
+import { type ContentBlock, type MessagesRequest, resultText, toolResults } from '../peers/anthropic/messages.js';
+import { say } from '../peers/modelBlocks.js';
+import { codexEnvironment, codexOptions } from '../peers/openai/codexCli.js';
+import { startOpenaiPeer } from '../peers/openai/openaiPeer.js';
+import { CLAUDE_DEEDS, CLAUDE_PREFIX, codexDeed, ORCHESTRATE, TAKE_OVER } from './deeds.js';
+
+const WITHIN_MS = 90_000;
+const ALLOWED = { defaultMode: 'acceptEdits', allow: ['Bash', 'Write', 'Edit', 'Agent', `${CLAUDE_PREFIX}*`] };
+let faults = 0;
+
+const installation = findInstallation();
+const onPath = spawnSync('sh', ['-c', 'command -v claude'], { encoding: 'utf8' }).stdout.trim();
+const program = installation.kind === 'complete' ? installation.program : onPath;
+if (program === '' || spawnSync('codex', ['--version']).status !== 0) {
+  print('orchestration: Claude Code and Codex are needed; docs/agents.md says how to install them');
+  process.exitCode = 2;
+} else {
+  await withScope(() => play(program));
+  print(faults === 0 ? '\nall as it should be' : `\n${faults} FAULTS`);
+  process.exitCode = faults === 0 ? 0 : 1;
+}
+
+async function play(claude: string): Promise<void> {
+  const place = await terminalPlace((request) => nextOf(CLAUDE_DEEDS, request) ?? [say('A title.')], ALLOWED);
+  const { work, home, folder, peer } = place;
+  for (const words of [
+    ['init', '-q'],
+    ['-c', 'user.name=a', '-c', 'user.email=a@b.c', 'commit', '-q', '--allow-empty', '-m', 'x'],
+  ])
+    spawnSync('git', words, { cwd: work });
+
+  print('==== a person asks Claude Code in a window');
+  const window = new ClaudeTerminal(place, claude, work);
+  await window.type(ORCHESTRATE);
+  const isAtWork = () => existsSync(join(work, 'manual-started'));
+  await eventually(isAtWork, {
+    what: 'the last phase',
+    withinMs: WITHIN_MS,
+    instead: () => window.screen.slice(-2_000),
+  });
+  const asked = peer.requests.map(({ request }) => request).filter((request) => nextOf(CLAUDE_DEEDS, request) !== null);
+  const [first] = asked;
+  const names = (first?.tools ?? []).map(({ name }) => name).filter((name) => name.startsWith(CLAUDE_PREFIX));
+  const listed = JSON.stringify(first).match(new RegExp(`${CLAUDE_PREFIX}\\w+`, 'g')) ?? [];
+  print(
+    `tools in Claude's first request: ${names.length} with a schema (${names.join(', ')}), ${new Set(listed).size} by name`,
+  );
+  check(
+    "Claude's first request has get_session_status whole, and all tools by name",
+    names.length > 0 && new Set(listed).size >= 13,
+  );
+  const last = asked.findLast(
+    (request) => JSON.stringify(request.messages).includes(`"${ORCHESTRATE}`) || mentions(request),
+  );
+  if (last !== undefined) for (const result of resultsIn(last)) print(`  the model read: ${result}`);
+  check(
+    'a file that was never written is unseen',
+    JSON.stringify(last).includes('never.ts') && text(last).includes('"why":"missing"'),
+  );
+
+  print('==== it is killed with SIGKILL in the last phase');
+  const [id] = [...worklogsIn(place)].find(([, lines]) => lines.some(({ event }) => event === 'step_added')) ?? [];
+  if (id === undefined) return check('the session is on record', false);
+  const pid = processesOf(worklogsIn(place).get(id)).at(-1);
+  await killAtOnce(pid);
+  await window.ended;
+
+  print('==== Codex takes over, in its sandbox');
+  const openai = await startOpenaiPeer(codexDeed);
+  afterThisTest(() => openai.stop());
+  const config = join(folder, 'codex');
+  mkdirSync(config);
+  const environment = { ...codexEnvironment(config), PATH: process.env.PATH ?? '', WATCHKEEPER_HOME: home };
+  const surroundings = { directory: work, process: readProcessIdentity('here'), variables: environment };
+  const asker = { run: programRunner(environment, systemClock), surroundings };
+  const here = { places: new Places(home), root: packageRoot(), node: process.execPath };
+  for (const { fault } of await install(here, [AGENTS.codex], asker)) if (fault !== null) check(fault, false);
+  const { command } = codexOptions(openai.url) as { command: string[] };
+  const words = command.slice(1, -1).map((word) => (word === 'danger-full-access' ? 'workspace-write' : word));
+  const codex = startAgent({ work, home, environment }, [
+    'codex',
+    ...words,
+    '--dangerously-bypass-hook-trust',
+    TAKE_OVER,
+  ]);
+  const { out, err, code } = await codex.ended;
+  const [begun = ''] = openai.bodies;
+  const offered = ['get_session_status', 'transition_phase', 'resume_session'].filter(
+    (name) => begun.includes(`"${name}"`) || begun.includes(`__${name}"`),
+  );
+  print(`tools in Codex's first request: ${offered.join(', ')}`);
+  check("Codex's first request has the tools", offered.length === 3);
+  for (const output of outputsIn(openai.bodies.at(-1) ?? '{}')) print(`  the model read: ${output}`);
+  check(`Codex ends with 0 (${code})`, code === 0);
+  if (code !== 0) print(`${out.slice(-2_000)}\n${err.slice(-2_000)}`);
+
+  print('==== what is on record');
+  const archived = join(home, 'archive', String(new Date().getFullYear()), id);
+  check('the session is in the archive', existsSync(archived));
+  const file = join(existsSync(archived) ? archived : join(home, 'sessions', id), 'session.md');
+  const lines = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  print(lines.replace(/^/gm, '    '));
+  const state = JSON.parse(readFileSync(join(archived, 'state.json'), 'utf8'));
+  const counted = tokensOf(asked.length === 0 ? [] : peer.requests.filter(({ request }) => isOfAgents(request)));
+  const { total, by_agent } = state.tokens as { total: Tokens; by_agent: Record<string, Tokens> };
+  const sum = Object.values(by_agent).reduce((all, each) => all + each.input + each.output, 0);
+  print(
+    `tokens: total ${total.input + total.output}, by agent ${sum} (${Object.keys(by_agent).length} agents), the API server counted ${counted}`,
+  );
+  check('the sum of tokens by agent is the total', sum === total.input + total.output);
+  check('no agent has tokens that the orchestrator only reported', by_agent['api-coder'] === undefined);
+  print(`files in the workspace: ${readdirSync(work).join(', ')}`);
+}
+
+interface Tokens {
+  readonly input: number;
+  readonly output: number;
+}
+
+function tokensOf(requests: readonly { readonly tokens: Tokens }[]): number {
+  return requests.reduce((sum, { tokens }) => sum + tokens.input + tokens.output, 0);
+}
+
+function isOfAgents(request: MessagesRequest): boolean {
+  return nextOf(CLAUDE_DEEDS, request) !== null;
+}
+
+function mentions(request: MessagesRequest): boolean {
+  return JSON.stringify(request.messages).includes(ORCHESTRATE);
+}
+
+function text(request: MessagesRequest | undefined): string {
+  return request === undefined ? '' : toolResults(request).map(resultText).join('\n');
+}
+
+function resultsIn(request: MessagesRequest): string[] {
+  return toolResults(request).map((block: ContentBlock) => resultText(block).slice(0, 400));
+}
+
+function outputsIn(body: string): string[] {
+  const { input = [] } = JSON.parse(body) as { input?: { type: string; output?: unknown }[] };
+  return input.flatMap(({ type, output }) => (type.endsWith('_output') ? [JSON.stringify(output).slice(0, 400)] : []));
+}
+
+function check(what: string, holds: boolean): void {
+  if (!holds) faults += 1;
+  print(`${holds ? 'ok   ' : 'FALSE'} ${what}`);
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
