@@ -118,7 +118,12 @@ describeWithClaude('a real Claude Code with 200 calls', (claude) => {
           `hooks/run ${event}`,
           `bridge/hook/main.cjs ${event}${event === 'SessionEnd' ? ' --spooled' : ''}`,
         ]);
-        expect(ofOurs(readFileSync(trace, 'utf8'))).toEqual([...hooks, 'bridge/cli/main.js work keep']);
+        const started = ofOurs(readFileSync(trace, 'utf8'));
+        const isOfServer = (words: string) => words.includes('mcp/');
+        expect(started.filter((words) => !isOfServer(words))).toEqual([...hooks, 'bridge/cli/main.js work keep']);
+        // The agent starts the server once; its launcher looks up where the build is.
+        const server = ['plugin/mcp/run', 'bridge/mcp/main.cjs', 'bridge/mcp/main.cjs'];
+        expect(started.filter(isOfServer)).toEqual(server);
 
         const left = filesBelow(place.work);
         const [object = ''] = Object.keys(left).filter((path) => path.startsWith('.git/objects/') && !(path in before));

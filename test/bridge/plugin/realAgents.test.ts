@@ -17,7 +17,7 @@ import { install, remove } from '../../../bridge/plugin/change.js';
 import { AGENTS, statusOf } from '../../../bridge/plugin/status.js';
 import { Places } from '../../../memory/home/places.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
-import { packageRoot } from '../../../src/host/program.js';
+import { ownBuild, packageRoot } from '../../../src/host/program.js';
 import { MINUTE, SECOND, systemClock } from '../../../src/time.js';
 import { testFolder } from '../../harness/folder.js';
 import { describeWhereInstalled } from '../../harness/installed.js';
@@ -57,6 +57,7 @@ function scratch(name: AgentName) {
   for (const path of ['plugin', '.claude-plugin'])
     cpSync(join(packageRoot(), path), join(root, path), { recursive: true });
   writeFileSync(join(root, 'dist/bridge/hook/main.cjs'), HOOK);
+  cpSync(join(ownBuild(), 'bridge/mcp'), join(root, 'dist/bridge/mcp'), { recursive: true });
   const variables = { PATH: process.env.PATH ?? '', HOME: folder, WATCHKEEPER_HOME: home };
   const surroundings = { directory: join(folder, 'repository'), process: readProcessIdentity('here'), variables };
   const quiet = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', CODEX_HOME: join(folder, '.codex') };
@@ -101,7 +102,8 @@ function scratch(name: AgentName) {
 }
 
 const OF_MODEL = ['bookmarking-code', 'session-tracker'];
-const skillsIn = (request: string) => [...new Set(request.match(/(?<=watchkeeper:)[a-z-]+/g))].sort();
+/** The server is `plugin:watchkeeper:watchkeeper` there. */
+const skillsIn = (request: string) => [...new Set(request.match(/(?<=(?<!plugin:)watchkeeper:)[a-z-]+/g))].sort();
 
 describeWhereInstalled('the plugin in the real Claude Code', CLAUDE, () => {
   test(
