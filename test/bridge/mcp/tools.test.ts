@@ -26,6 +26,10 @@ test.each(listTools())('$name is strict, says what it is, and has no list of typ
   expect(JSON.stringify(tool.inputSchema)).not.toMatch(/"type":\[/);
 });
 
+test('each has a name of its own', () => {
+  expect(new Set(TOOLS.map(({ name }) => name)).size).toBe(TOOLS.length);
+});
+
 test('only what a model asks first is loaded at once', () => {
   const loaded = listTools().filter(({ _meta }) => _meta?.['anthropic/alwaysLoad'] === true);
   expect(loaded.map(({ name }) => name)).toEqual(['get_session_status']);
