@@ -26,6 +26,7 @@ const BENCHES = [
   'terminals',
   'pluginCalls',
   'hooks',
+  'mcp',
   'intake',
   'recovery',
   'growth',

@@ -1,0 +1,136 @@
+/**
+ * How long does an agent wait for the server of tools, and what does the server cost?
+ *
+ * Measured: from its start until a client has the list of its tools, with and without the line of the plugin that finds it; calls of
+ * `add_note` and `transition_phase`; its memory and open files after 1,000 calls.
+ * Yardsticks: a server of the same library with one tool, bundled, whose tool appends a line to a file and syncs it; a bare `node -e 0`.
+ * Targets: 1.2 times that server and 2.5 times a bare start; 2 times that tool; 1.3 times its memory, and as many files as before.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildSync } from 'esbuild';
+import { ownBuild, packageRoot } from '../src/host/program.js';
+import { McpClient, type ServerCommand } from './mcpClient.js';
+import { say, sayCompared, sayTarget } from './report.js';
+import { compare, type Timed } from './rounds.js';
+import { inScratchFolder } from './scratch.js';
+import { waitedFor } from './waitedFor.js';
+
+const LIMITS = { rounds: 30, warmUpRounds: 3, limitMs: 120_000 } as const;
+const CALL_LIMITS = { rounds: 300, warmUpRounds: 20, limitMs: 60_000 } as const;
+const MOST = { timesBare: 1.2, timesNode: 2.5, timesAppending: 2, timesMemory: 1.3 } as const;
+const CALLS = 1_000;
+
+await inScratchFolder(async (folder) => {
+  const work = join(folder, 'work');
+  mkdirSync(work);
+  const env = { PATH: process.env.PATH, HOME: folder };
+  const serve = (...words: string[]): ServerCommand => ({ words, cwd: work, env });
+  const ours = serve(process.execPath, join(ownBuild(), 'bridge/mcp/main.cjs'));
+  const bare = serve(process.execPath, bundledBare(folder));
+  await compareStarts(ours, bare, serve(...launcherIn(folder)));
+  await compareCalls(ours, bare, join(folder, 'appended'));
+});
+
+/** @returns the program of the yardstick, in one file as ours is */
+function bundledBare(folder: string): string {
+  const outfile = join(folder, 'bare.cjs');
+  const entry = fileURLToPath(new URL('bareServerMain.js', import.meta.url));
+  const minify = { minifyWhitespace: true, minifySyntax: true };
+  buildSync({
+    entryPoints: [entry],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node20',
+    ...minify,
+  });
+  return outfile;
+}
+
+/** @returns the words with which an agent starts the server, in a home where this package is installed */
+function launcherIn(folder: string): string[] {
+  const home = join(folder, '.local/state/watchkeeper');
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  writeFileSync(join(home, 'installation'), `${packageRoot()}\n${process.execPath}\n`, { mode: 0o600 });
+  const { mcpServers } = JSON.parse(readFileSync(join(packageRoot(), 'plugin/.mcp.json'), 'utf8'));
+  const { command, args } = mcpServers.watchkeeper;
+  return [command, ...args];
+}
+
+function listing(command: ServerCommand): Timed {
+  return async () => {
+    const begun = performance.now();
+    const client = new McpClient(command);
+    const tools = await client.list();
+    const ms = performance.now() - begun;
+    if (tools === 0) throw new Error(`${command.words.join(' ')} lists no tools`);
+    await client.end();
+    return ms;
+  };
+}
+
+async function compareStarts(ours: ServerCommand, bare: ServerCommand, launched: ServerCommand): Promise<void> {
+  const node = async () => (await waitedFor({ words: [process.execPath, '-e', '0'], env: ours.env })).ms;
+  const toBare = await compare({ ours: listing(ours), yardstick: listing(bare), ...LIMITS });
+  sayCompared('mcp: start to tools/list', 'a bundled server with one tool', toBare);
+  const [timesBare, timesNode] = [MOST.timesBare, MOST.timesNode];
+  sayTarget({ what: 'times the bare server', value: toBare.ratio.median, atMost: timesBare, unit: '' });
+  const toNode = await compare({ ours: listing(ours), yardstick: node, ...LIMITS });
+  sayCompared('mcp: start to tools/list', 'node -e 0', toNode);
+  sayTarget({ what: 'times a bare start', value: toNode.ratio.median, atMost: timesNode, unit: '' });
+  const byLine = await compare({ ours: listing(launched), yardstick: node, ...LIMITS });
+  sayCompared('mcp: the same by the line of the plugin', 'node -e 0', byLine);
+  sayTarget({ what: 'times a bare start', value: byLine.ratio.median, atMost: timesNode, unit: '' });
+}
+
+async function compareCalls(ours: ServerCommand, bare: ServerCommand, path: string): Promise<void> {
+  const [client, yardstick] = [new McpClient(ours), new McpClient(bare)];
+  await Promise.all([client.list(), yardstick.list()]);
+  const phases = Array.from({ length: 400 }, (_, index) => ({ id: index + 1, name: `Phase ${index + 1}` }));
+  await client.call('create_session', { task: 'Measure', phases });
+  await client.call('transition_phase', { next_phase_id: 1 });
+  const append = timedCall(yardstick, 'append', () => ({ path, text: 'x'.repeat(300) }));
+  const note = await compare({
+    ours: timedCall(client, 'add_note', () => ({ text: 'measured' })),
+    yardstick: append,
+    ...CALL_LIMITS,
+  });
+  sayCompared('mcp: add_note', 'a tool that appends and syncs one line', note);
+  let phase = 1;
+  const moved = await compare({
+    ours: timedCall(client, 'transition_phase', () => ({ completed_phase_id: phase, next_phase_id: ++phase })),
+    yardstick: append,
+    ...CALL_LIMITS,
+  });
+  sayCompared('mcp: transition_phase', 'a tool that appends and syncs one line', moved);
+  sayTarget({ what: 'times that tool', value: moved.ratio.median, atMost: MOST.timesAppending, unit: '' });
+  await compareHeld(client, yardstick, path);
+}
+
+async function compareHeld(client: McpClient, yardstick: McpClient, path: string): Promise<void> {
+  const before = client.held;
+  for (let count = 0; count < CALLS; count += 1) {
+    await client.call('get_session_status', {});
+    await yardstick.call('append', { path, text: 'x' });
+  }
+  const [after, other] = [client.held, yardstick.held];
+  say(`mcp: after ${CALLS} more calls ${megabytes(after.bytes)} MB, the bare server ${megabytes(other.bytes)} MB`);
+  sayTarget({ what: 'times its memory', value: after.bytes / other.bytes, atMost: MOST.timesMemory, unit: '' });
+  sayTarget({ what: 'open files', value: after.files, atMost: before.files, unit: '' });
+  await Promise.all([client.end(), yardstick.end()]);
+}
+
+function timedCall(client: McpClient, name: string, args: () => object): Timed {
+  return async () => {
+    const begun = performance.now();
+    await client.call(name, args());
+    return performance.now() - begun;
+  };
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(0);
+}
