@@ -56,6 +56,17 @@ export function archiveWhenDone(
   return { archived, next: hadEnded ? null : continueAfter(memory, session) };
 }
 
+/** @returns what a verb that may have settled the last phase adds to its outcome */
+export function afterMoves(memory: Continuing, session: OpenSession) {
+  const archived = archiveWhenDone(memory, session)?.archived;
+  if (archived === undefined) return { lines: [], value: {}, more: {} };
+  return {
+    lines: [`all phases of session ${session.id} are done; it is in the archive: ${archived}`],
+    value: { archived },
+    more: { followUps: putAway(session) },
+  };
+}
+
 /** @returns the report of a session's end on steps that failed or are open; empty if there are none */
 export function undoneSteps({ log }: OpenSession) {
   const steps = unsettledOf([...log.state.steps.values()]);

@@ -6,9 +6,8 @@ import { callerHolder, claimFields, takenBy } from '../plans/holding.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { writeOrRefuse } from '../sessions/write.js';
-import { archiveWhenDone } from './ending.js';
+import { afterMoves } from './ending.js';
 import { choice, list, option, VALUE_OF_FLAG, word } from './fields.js';
-import { putAway } from './followUps.js';
 import { meant } from './meant.js';
 import { type Outcome, verb } from './verb.js';
 
@@ -64,10 +63,8 @@ function move(memory: Memory, session: OpenSession, { step: id, to, reason, over
   const has = now?.status === 'failed' ? 'has' : 'is';
   const moved = `step ${id} ${has} ${now?.status.replace('_', ' ')}: ${now?.title}`;
   const value = { step: id, status: now?.status };
-  const done = archiveWhenDone(memory, session);
-  if (done === null) return { lines: moved, value };
-  const all = `all phases of session ${session.id} are done; it is in the archive: ${done.archived}`;
-  return { lines: [moved, all], value: { ...value, archived: done.archived }, followUps: putAway(session) };
+  const after = afterMoves(memory, session);
+  return { lines: [moved, ...after.lines], value: { ...value, ...after.value }, ...after.more };
 }
 
 /** The line is written also if another agent has the step, so that its refusal is counted. */

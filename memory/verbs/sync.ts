@@ -3,6 +3,7 @@ import { addSteps } from '../plans/addedSteps.js';
 import { callerHolder } from '../plans/holding.js';
 import { mergeTodoList, readTodoList } from '../plans/todoList.js';
 import { stepLine } from '../show/status.js';
+import { afterMoves } from './ending.js';
 import { word } from './fields.js';
 import { meant } from './meant.js';
 import { verb } from './verb.js';
@@ -32,10 +33,12 @@ export const sync = verb({
       stuck = [...stuck, ...new Set(reasons)];
     }
     const steps = [...session.log.state.steps.values()];
-    const lines = [...steps.map(stepLine), ...stuck];
+    const after = input.source === undefined ? null : afterMoves(memory, session);
+    const lines = [...steps.map(stepLine), ...stuck, ...(after?.lines ?? [])];
     return {
       lines: lines.length === 0 ? 'no steps' : lines,
-      value: { steps, stuck },
+      value: { steps, stuck, ...after?.value },
+      ...after?.more,
       ...(stuck.length > 0 && { verdict: 'found' }),
     };
   },

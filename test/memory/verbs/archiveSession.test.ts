@@ -10,6 +10,8 @@ import { archiveSession } from '../../../memory/verbs/archiveSession.js';
 import { createSession } from '../../../memory/verbs/createSession.js';
 import { archiveWhenDone } from '../../../memory/verbs/ending.js';
 import { step } from '../../../memory/verbs/step.js';
+import { sync } from '../../../memory/verbs/sync.js';
+import type { Door } from '../../../memory/verbs/verb.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
 import { afterThisTest } from '../../harness/scope.js';
 import { type Scratch, scratch } from './asked.js';
@@ -114,6 +116,19 @@ describe('a session is archived by itself', () => {
       ['session_ended', 'watchkeeper'],
       ['session_archived', 'watchkeeper'],
     ]);
+  });
+
+  test('also if a list of tasks settles it, and not by a look at the list', async () => {
+    await done('1', '2');
+    await move('3', 'in_progress');
+    const memory = scene.memory();
+    const read = async () => JSON.stringify([{ id: '9', content: 'Test', status: 'completed' }]);
+    const door = { read } as unknown as Door;
+    const looked = await sync.run(memory, { source: undefined, session }, door);
+    expect(looked.value).not.toHaveProperty('archived');
+    const { value } = await sync.run(memory, { source: '-', session }, door);
+    expect(value).toMatchObject({ archived: expect.stringContaining('/archive/') });
+    expect(stateOf().end?.reason).toBe('completed');
   });
 
   test.each<[string, string, boolean]>([
