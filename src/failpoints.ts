@@ -37,7 +37,7 @@ const OUTSIDE_EFFECTS = [
   'log.append',
   'keep.copy',
   'archive.document',
-  'archive.plan',
+  'archive.move',
   'archive.mirror',
   'archive.folder',
   'critical_event.append',

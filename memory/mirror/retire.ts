@@ -60,9 +60,7 @@ function retireText(texts: MirrorTexts, active: string, archived: string): void 
 function retirePlan(mirror: Mirror, id: string, path: string): void {
   const plan = placeIn(mirror, relative(mirror.name, path));
   if (digestAt(plan) === null) return;
-  failpoint('archive.plan.before');
   moveFree(plan, placesOf(mirror, id, path));
-  failpoint('archive.plan.after');
 }
 
 /** In the order in which they are tried. */

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { linkSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { errorCode, nullIfAbsent } from '../../src/errors.js';
+import { failpoint } from '../../src/failpoints.js';
 import { digestOfFile } from '../../src/files/digestOfFile.js';
 import { replaceInFolderSync } from '../../src/files/durableFile.js';
 import { withOwnFileSync } from '../../src/files/ownFile.js';
@@ -120,6 +121,8 @@ function linkFree(file: string, names: readonly string[]): void {
 
 /** Moves a file to the first free name, without overwriting. A repetition after a kill finds what is done. */
 export function moveFree(file: string, names: readonly string[]): void {
+  failpoint('archive.move.before');
   linkFree(file, names);
+  failpoint('archive.move.after');
   rmSync(file, { force: true });
 }

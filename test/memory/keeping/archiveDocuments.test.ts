@@ -146,10 +146,11 @@ test.each([
   writeFileSync(join(scene.directory, 'design.md'), 'the design\n');
   nameDocuments({ plan: 'docs/plan.md', design: 'design.md' });
   expect(work(['archive', id], failpoint).signal).toBe('SIGKILL');
-  const verified = work(['verify', id]);
-  expect([verified.status, verified.stdout]).toEqual([0, expect.not.stringContaining('FAULTY')]);
+  expect(work(['show', id]).status).toBe(0);
   expect(existsSync(join(scene.home, 'sessions', id))).toBe(false);
   expect(copies()).toEqual({ 'plan.md': 'the plan\n', 'design.md': 'the design\n' });
+  const verified = work(['verify', id]);
+  expect([verified.status, verified.stdout]).toEqual([0, expect.not.stringContaining('FAULTY')]);
   expect(scene.open().holder()).toBeNull();
 });
 

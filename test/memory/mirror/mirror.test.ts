@@ -324,8 +324,8 @@ function work(args: readonly string[], failpoint = '') {
 test.each([
   'log.append.after:kill:1',
   'archive.document.after:kill:1',
-  'archive.plan.before:kill:1',
-  'archive.plan.after:kill:1',
+  'archive.move.before:kill:1',
+  'archive.move.after:kill:1',
   'archive.mirror.before:kill:1',
   'archive.mirror.after:kill:1',
   'log.append.after:kill:2',
@@ -336,8 +336,8 @@ test.each([
   writeFileSync(at('plans/plan.md'), 'the plan');
   const id = await begin({ implementation_plan: `${STATE}/plans/plan.md` });
   expect(work(['archive', id], failpoint).signal).toBe('SIGKILL');
-  const seen = work(['verify', id]);
-  expect([seen.status, seen.stdout]).toEqual([0, expect.not.stringContaining('FAULTY')]);
+  expect(work(['show', id]).status).toBe(0);
+  expect(existsSync(join(scene.home, 'sessions', id))).toBe(false);
   expect(namesIn('state')).toEqual(['archive']);
   expect(namesIn('state/archive')).toEqual([`${id}.md`]);
   expect(namesIn('plans')).toEqual(['archive']);
@@ -345,6 +345,8 @@ test.each([
   const { folder } = scene.memory().which(id);
   expect(dirname(dirname(folder))).toBe(join(scene.home, 'archive'));
   expect(readdirSync(join(folder, 'documents'))).toEqual(['plan.md']);
+  const seen = work(['verify', id]);
+  expect([seen.status, seen.stdout]).toEqual([0, expect.not.stringContaining('FAULTY')]);
 });
 
 test('killed before its text was taken, a session takes none that another one has written since', async () => {
