@@ -14,7 +14,7 @@ import { Places } from '../../memory/home/places.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
 import { packageRoot } from '../../src/host/program.js';
 import { systemClock } from '../../src/time.js';
-import { ClaudeTerminal, nextOf, terminalPlace } from '../e2e/claudeScreen.js';
+import { ClaudeTerminal, terminalPlace } from '../e2e/claudeScreen.js';
 import { eventually } from '../e2e/eventually.js';
 import { killAtOnce, processesOf, startAgent, worklogsIn } from '../e2e/recorded.js';
 import { afterThisTest, withScope } from '../harness/scope.js';
@@ -22,7 +22,7 @@ import { type ContentBlock, type MessagesRequest, resultText, toolResults } from
 import { say } from '../peers/modelBlocks.js';
 import { codexEnvironment, codexOptions } from '../peers/openai/codexCli.js';
 import { startOpenaiPeer } from '../peers/openai/openaiPeer.js';
-import { CLAUDE_DEEDS, CLAUDE_PREFIX, codexDeed, ORCHESTRATE, TAKE_OVER } from './deeds.js';
+import { CLAUDE_PREFIX, codexDeed, deedIn, ORCHESTRATE, TAKE_OVER } from './deeds.js';
 
 const WITHIN_MS = 90_000;
 const ALLOWED = { defaultMode: 'acceptEdits', allow: ['Bash', 'Write', 'Edit', 'Agent', `${CLAUDE_PREFIX}*`] };
@@ -41,7 +41,7 @@ if (program === '' || spawnSync('codex', ['--version']).status !== 0) {
 }
 
 async function play(claude: string): Promise<void> {
-  const place = await terminalPlace((request) => nextOf(CLAUDE_DEEDS, request) ?? [say('A title.')], ALLOWED);
+  const place = await terminalPlace((request) => deedIn(request) ?? [say('A title.')], ALLOWED);
   const { work, home, folder, peer } = place;
   for (const words of [
     ['init', '-q'],
@@ -51,6 +51,8 @@ async function play(claude: string): Promise<void> {
 
   print('==== a person asks Claude Code in a window');
   const window = new ClaudeTerminal(place, claude, work);
+  // A person takes longer to type than the server to start.
+  await eventually(() => hasServer(folder), { what: 'the connected server', withinMs: WITHIN_MS });
   await window.type(ORCHESTRATE);
   const isAtWork = () => existsSync(join(work, 'manual-started'));
   await eventually(isAtWork, {
@@ -58,17 +60,12 @@ async function play(claude: string): Promise<void> {
     withinMs: WITHIN_MS,
     instead: () => window.screen.slice(-2_000),
   });
-  const asked = peer.requests.map(({ request }) => request).filter((request) => nextOf(CLAUDE_DEEDS, request) !== null);
+  const asked = peer.requests.map(({ request }) => request).filter((request) => deedIn(request) !== null);
   const [first] = asked;
-  const names = (first?.tools ?? []).map(({ name }) => name).filter((name) => name.startsWith(CLAUDE_PREFIX));
-  const listed = JSON.stringify(first).match(new RegExp(`${CLAUDE_PREFIX}\\w+`, 'g')) ?? [];
-  print(
-    `tools in Claude's first request: ${names.length} with a schema (${names.join(', ')}), ${new Set(listed).size} by name`,
-  );
-  check(
-    "Claude's first request has get_session_status whole, and all tools by name",
-    names.length > 0 && new Set(listed).size >= 13,
-  );
+  const whole = (first?.tools ?? []).map(({ name }) => name).filter((name) => name.startsWith(CLAUDE_PREFIX));
+  const named = new Set(JSON.stringify(first).match(new RegExp(`${CLAUDE_PREFIX}\\w+`, 'g')));
+  print(`Claude's first request has ${named.size} tools by name, with a schema: ${whole.join(', ')}`);
+  check("all tools are in Claude's first request, get_session_status whole", whole.length > 0 && named.size >= 13);
   const last = asked.findLast(
     (request) => JSON.stringify(request.messages).includes(`"${ORCHESTRATE}`) || mentions(request),
   );
@@ -89,8 +86,15 @@ async function play(claude: string): Promise<void> {
   const openai = await startOpenaiPeer(codexDeed);
   afterThisTest(() => openai.stop());
   const config = join(folder, 'codex');
-  mkdirSync(config);
-  const environment = { ...codexEnvironment(config), PATH: process.env.PATH ?? '', WATCHKEEPER_HOME: home };
+  const tmp = join(folder, 'tmp');
+  for (const path of [config, tmp]) mkdirSync(path);
+  // Its sandbox needs programs of its own, which it does not keep below the folder for temporary files.
+  const environment = {
+    ...codexEnvironment(config),
+    TMPDIR: tmp,
+    PATH: process.env.PATH ?? '',
+    WATCHKEEPER_HOME: home,
+  };
   const surroundings = { directory: work, process: readProcessIdentity('here'), variables: environment };
   const asker = { run: programRunner(environment, systemClock), surroundings };
   const here = { places: new Places(home), root: packageRoot(), node: process.execPath };
@@ -132,6 +136,13 @@ async function play(claude: string): Promise<void> {
   print(`files in the workspace: ${readdirSync(work).join(', ')}`);
 }
 
+/** Claude Code keeps a log of each server. */
+function hasServer(folder: string): boolean {
+  const cache = join(folder, 'user/.cache');
+  const logs = existsSync(cache) ? readdirSync(cache, { recursive: true, encoding: 'utf8' }) : [];
+  return logs.some((name) => name.endsWith('.jsonl') && readFileSync(join(cache, name), 'utf8').includes('onnected'));
+}
+
 interface Tokens {
   readonly input: number;
   readonly output: number;
@@ -142,7 +153,7 @@ function tokensOf(requests: readonly { readonly tokens: Tokens }[]): number {
 }
 
 function isOfAgents(request: MessagesRequest): boolean {
-  return nextOf(CLAUDE_DEEDS, request) !== null;
+  return deedIn(request) !== null;
 }
 
 function mentions(request: MessagesRequest): boolean {
