@@ -101,7 +101,7 @@ function scratch(name: AgentName) {
   };
 }
 
-const OF_MODEL = ['bookmarking-code', 'session-tracker'];
+const OF_MODEL = ['bookmarking-code', 'session-management', 'session-tracker'];
 /** The server is `plugin:watchkeeper:watchkeeper` there. */
 const skillsIn = (request: string) => [...new Set(request.match(/(?<=(?<!plugin:)watchkeeper:)[a-z-]+/g))].sort();
 
@@ -144,7 +144,7 @@ describeWhereInstalled('the plugin in the real Claude Code', CLAUDE, () => {
   );
 
   test(
-    'starts the hooks as children of the agent, and shows the model two skills',
+    'starts the hooks as children of the agent, and shows the model three skills',
     async () => {
       const scene = scratch('claude');
       await scene.install();
@@ -210,7 +210,7 @@ describeWhereInstalled('the plugin in the real Codex', CODEX, () => {
   );
 
   test(
-    'starts the hooks as children of the agent, and shows the model two skills',
+    'starts the hooks as children of the agent, and shows the model three skills',
     async () => {
       const scene = scratch('codex');
       await scene.install();
