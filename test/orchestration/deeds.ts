@@ -6,7 +6,7 @@ import { type Asked, type Block, call, say } from '../peers/modelBlocks.js';
 
 /** How Claude Code names a tool of a plugin's server. */
 export const CLAUDE_PREFIX = 'mcp__plugin_watchkeeper_watchkeeper__';
-export const CODEX_NAMESPACE = 'mcp__watchkeeper';
+const CODEX_NAMESPACE = 'mcp__watchkeeper';
 
 const tool = (name: string, input: object) => call(`${CLAUDE_PREFIX}${name}`, input);
 const write = (name: string, content: string) => call('Write', { file_path: `./${name}`, content });
@@ -17,7 +17,7 @@ const agent = (prompt: string) =>
     subagent_type: 'general-purpose',
   });
 
-export const PHASES = [
+const PHASES = [
   { id: 1, name: 'Design the shop', agents: ['architect'], files: ['design.md'] },
   { id: 2, name: 'Write the API', agents: ['api-coder'], parallel: true, blocked_by: [1], files: ['api.ts'] },
   { id: 3, name: 'Write the page', agents: ['page-coder'], parallel: true, blocked_by: [1], files: ['page.ts'] },
@@ -76,7 +76,7 @@ export const CLAUDE_DEEDS: Deeds = {
 };
 
 /** Sub-agents work in the background: before these messages, so many of them have reported. */
-const REPORTS: Readonly<Record<number, number>> = { 6: 2, 8: 3 };
+const REPORTS: Readonly<Record<number, number>> = { 6: 2, 9: 3 };
 
 /** @returns the next message of the model that a prompt in the request leads to; null if none is in it, or it is none of a conversation */
 export function deedIn(request: MessagesRequest): readonly Block[] | null {

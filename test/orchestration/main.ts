@@ -16,7 +16,7 @@ import { packageRoot } from '../../src/host/program.js';
 import { systemClock } from '../../src/time.js';
 import { ClaudeTerminal, terminalPlace } from '../e2e/claudeScreen.js';
 import { eventually } from '../e2e/eventually.js';
-import { killAtOnce, processesOf, startAgent, worklogsIn } from '../e2e/recorded.js';
+import { killAtOnce, processesOf, shown, startAgent, worklogsIn } from '../e2e/recorded.js';
 import { afterThisTest, withScope } from '../harness/scope.js';
 import { type ContentBlock, type MessagesRequest, resultText, toolResults } from '../peers/anthropic/messages.js';
 import { say } from '../peers/modelBlocks.js';
@@ -124,15 +124,25 @@ async function play(claude: string): Promise<void> {
   const file = join(existsSync(archived) ? archived : join(home, 'sessions', id), 'session.md');
   const lines = existsSync(file) ? readFileSync(file, 'utf8') : '';
   print(lines.replace(/^/gm, '    '));
-  const state = JSON.parse(readFileSync(join(archived, 'state.json'), 'utf8'));
-  const counted = tokensOf(asked.length === 0 ? [] : peer.requests.filter(({ request }) => isOfAgents(request)));
-  const { total, by_agent } = state.tokens as { total: Tokens; by_agent: Record<string, Tokens> };
-  const sum = Object.values(by_agent).reduce((all, each) => all + each.input + each.output, 0);
-  print(
-    `tokens: total ${total.input + total.output}, by agent ${sum} (${Object.keys(by_agent).length} agents), the API server counted ${counted}`,
+  const { tokens } = await eventually(() => withObserved(shown<Shown>(place, `work show ${id} --json`)), {
+    what: 'the tokens of both transcripts',
+    withinMs: WITHIN_MS,
+  });
+  const claudes = tokensOf(peer.requests.filter(({ request }) => deedIn(request) !== null));
+  // Its API server counts one token in and one out for each answer.
+  const counted = claudes + 2 * openai.requests.length;
+  const sum = Object.values(tokens.by_agent).reduce((all, each) => all + each.input + each.output + each.cached, 0);
+  const { input, output, cached } = tokens.total;
+  print(`tokens: ${JSON.stringify(tokens.by_agent)}`);
+  print(`total ${input + output + cached}, by agent ${sum}; the API servers counted ${counted}`);
+  check(
+    'the sum of tokens by agent is the total, and what the API servers counted',
+    sum === input + output + cached && sum === counted,
   );
-  check('the sum of tokens by agent is the total', sum === total.input + total.output);
-  check('no agent has tokens that the orchestrator only reported', by_agent['api-coder'] === undefined);
+  check(
+    'tokens that the orchestrator reported, too, are not counted twice',
+    tokens.by_agent['api-coder'] === undefined,
+  );
   print(`files in the workspace: ${readdirSync(work).join(', ')}`);
 }
 
@@ -148,12 +158,20 @@ interface Tokens {
   readonly output: number;
 }
 
-function tokensOf(requests: readonly { readonly tokens: Tokens }[]): number {
-  return requests.reduce((sum, { tokens }) => sum + tokens.input + tokens.output, 0);
+interface Shown {
+  readonly tokens: {
+    readonly total: Tokens & { readonly cached: number };
+    readonly by_agent: Readonly<Record<string, Tokens & { readonly cached: number }>>;
+  };
 }
 
-function isOfAgents(request: MessagesRequest): boolean {
-  return deedIn(request) !== null;
+/** Only declared tokens are shown as long as no transcript was read. */
+function withObserved(shown: Shown): Shown | null {
+  return 'main' in shown.tokens.by_agent ? shown : null;
+}
+
+function tokensOf(requests: readonly { readonly tokens: Tokens }[]): number {
+  return requests.reduce((sum, { tokens }) => sum + tokens.input + tokens.output, 0);
 }
 
 function mentions(request: MessagesRequest): boolean {
