@@ -24,6 +24,8 @@ const SERVER = 'mcp/main.js';
 const SERVER_PROGRAM = 'mcp/program.js';
 const SERVER_CALLS = 'mcp/calls.js';
 const TOOL_LIST = 'mcp/tools.json';
+/** A module of the library that the server does without, and what takes its place in the program. */
+const SHIMS = ['@modelcontextprotocol/server/_shims', 'mcp/shims.js'];
 /** Of the command line, with the commands that each runs meanwhile. Help loads all that its command needs. */
 const CLI_PROGRAMS = {
   'cli/program.js': [
@@ -215,6 +217,7 @@ function bundle(folder) {
       define: { 'import.meta.url': '__meta.url' },
       banner: { js: `(function(require,__filename){const module={exports:{}};${url}` },
       footer: { js: 'return module.exports})' },
+      ...(program === SERVER_PROGRAM && { alias: { ...REPLACED, [SHIMS[0]]: join(folder, 'bridge', SHIMS[1]) } }),
     };
     bundled.push(...esbuild(folder, { ...asOlder(program), ...wrapped }));
     makeAscii(join(folder, 'bridge', olderName(program)));

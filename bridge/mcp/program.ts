@@ -2,7 +2,7 @@
  * The program of the MCP server. A client is answered first, and what only a tool needs is loaded when one is called: some agents start
  * without the tools of a server that is late.
  */
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../src/time.js';
 import { startCompiled } from '../command/compiled.js';
@@ -23,8 +23,8 @@ let calls: Calls | null = null;
 
 const beside = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-async function main(): Promise<void> {
-  const { version, tools }: Listing = JSON.parse(await readFile(beside('tools.json'), 'utf8'));
+function main(): void {
+  const { version, tools }: Listing = JSON.parse(readFileSync(beside('tools.json'), 'utf8'));
   const offered: Offered = {
     version,
     listTools: async () => tools,
@@ -49,7 +49,9 @@ function currentDirectory(): string {
   }
 }
 
-main().catch((error: unknown) => {
+try {
+  main();
+} catch (error) {
   process.stderr.write(`watchkeeper: the MCP server cannot start: ${String(error).replaceAll('\n', ' ')}\n`);
   process.exit(1);
-});
+}

@@ -12,7 +12,8 @@ import { HOOK_FLAGS } from '../hook/hookScene.js';
 
 // covers: bridge/command/compiled.ts
 
-const [CLI = '', QUICK = '', HOOK = ''] = ['cli/program', 'cli/quickProgram', 'hook/program'].map((program) =>
+const PROGRAMS = ['cli/program', 'cli/quickProgram', 'hook/program', 'mcp/program', 'mcp/calls'];
+const [CLI = '', QUICK = '', HOOK = '', SERVER = '', CALLS = ''] = PROGRAMS.map((program) =>
   join(compiledProgram('bridge/cli/main'), '../..', `${program}.cjs`),
 );
 const HOOKS = join(packageRoot(), 'plugin/hooks/hooks.json');
@@ -50,6 +51,10 @@ function flipBit(path: string): void {
 }
 
 test.each([CLI, QUICK])('the command line starts from the code that the build kept: %s', (program) => {
+  expect(startsCompiled(program)).toBe(true);
+});
+
+test.each([SERVER, CALLS])('so does the MCP server: %s', (program) => {
   expect(startsCompiled(program)).toBe(true);
 });
 
