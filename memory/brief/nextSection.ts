@@ -47,6 +47,11 @@ export function nextLines(view: SessionView, level: ContextLevel, reader: Contex
   };
 }
 
+/** Agents have tools for phases. */
+function hasPhases({ steps }: Worklog): boolean {
+  return [...steps.values()].some(({ agents }) => agents.length > 0);
+}
+
 /** Names the receiver of the result of a delegated part. */
 export function wayBack(view: SessionView, level: ContextLevel, subAgent: string | null, words: Words): string[] {
   if (level === 'delegated')
@@ -73,6 +78,7 @@ function waysToResume({ log, isBridges }: SessionView, name: string, reader: Con
   if (isBridges) return [`To see all of it, where its bridge runs: watchkeeper session ${name}`];
   const all = `to see all of it: watchkeeper work show ${name}`;
   if (isOwn) return [`The agent that reads this works on that session already; ${all}`];
-  if (way.command !== null) return [`To go on with it: ${way.command}; ${all}`, ...way.further];
+  const tool = hasPhases(log) ? ` (or the tool resume_session, with session_id ${name})` : '';
+  if (way.command !== null) return [`To go on with it: ${way.command}${tool}; ${all}`, ...way.further];
   return [...way.further, `To see all of it: watchkeeper work show ${name}`];
 }

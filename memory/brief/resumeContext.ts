@@ -17,6 +17,7 @@ import { checkpointOf, entriesOf, isOpen, notesOf, planOf, repeatedOf } from './
 import { errorsOf, refusalsOf, unreadOf } from './faultSections.js';
 import { FENCE_LENGTH, fenced } from './fence.js';
 import { changedOf, doubtOf, inProgressOf, settledOf } from './fileSections.js';
+import { handedOn } from './handedOn.js';
 import { type ContextLevel, holds, MOST_ACTIONS, type Part } from './levels.js';
 import { type ContextReader, nameOf, nextLines, wayBack } from './nextSection.js';
 import {
@@ -55,7 +56,7 @@ export function contextFor(view: SessionView, level: ContextLevel, reader: Conte
     ...(has('turn') || left !== null ? [leftOf(view.left, words)] : []),
     doubts ? doubtOf(files, words) : inProgressOf(files, words),
     settledOf(doubts ? view.settled : [], words),
-    ...(has('steps', 'open_steps') ? [planOf(log, { level, fold }, words)] : []),
+    ...(has('steps', 'open_steps') ? [planOf(log, { level, fold }, words), handedOn(log, words)] : []),
     ...(fold !== null && has('steps') ? [tasksOf(fold, words, plan)] : []),
     ...(fold !== null && has('open_steps') ? [tasksOf(fold, words, plan, isOpen)] : []),
     ...(fold !== null && has('errors') ? [errorsOf(fold, words), refusalsOf(fold, words)] : []),
