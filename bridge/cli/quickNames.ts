@@ -6,6 +6,7 @@ export const QUICK_NAMES = [
   'daydream',
   'enqueue',
   'events',
+  'handoff',
   'import',
   'incidents',
   'mcp',

@@ -55,6 +55,7 @@ function optionsOf(fields: Fields): Options {
       options[dashed(name)] = { type: 'string', multiple: true };
       options[typed.also] = { type: 'string' };
     }
+    if (typed.how === 'each') options[typed.option] = { type: 'string', multiple: true };
     if (typed.how !== 'choice') continue;
     for (const [flag, { takes }] of Object.entries(typed.flags))
       options[flag] = { type: takes === undefined ? 'boolean' : 'string' };
@@ -77,6 +78,8 @@ function inputOf(name: string, { typed }: Field, values: Values, rest: string[])
       return {
         [name]: [...listOf(values[dashed(name)]), ...listOf(values[typed.also]).flatMap((all) => all.split(','))],
       };
+    case 'each':
+      return { [name]: listOf(values[typed.option]) };
     case 'choice':
       return chosenOf(name, typed, values);
     case 'with_flag':

@@ -173,6 +173,17 @@ export class Places {
     return join(this.root, 'workspaces', `${workspace}.jsonl`);
   }
 
+  handoffLog(id: string): string {
+    return join(this.root, 'handoffs', `${id}.jsonl`);
+  }
+
+  /** @returns the names of the files among the handoffs, in no order */
+  handoffNames(): string[] {
+    this.requireOwnRoot();
+    const folder = join(this.root, 'handoffs');
+    return isOwn(folder) ? namesIn(folder, true) : [];
+  }
+
   /** The folders of the archive. */
   #years(): string[] {
     return foldersIn(join(this.root, 'archive')).filter((folder) => YEAR.test(basename(folder)));
@@ -216,11 +227,11 @@ function foldersIn(folder: string): string[] {
   return isOwn(folder) ? namesIn(folder).map((name) => join(folder, name)) : [];
 }
 
-/** @returns the names of its folders, and of links */
-function namesIn(folder: string): string[] {
+/** @returns the names of its folders, and of links; with `withFiles`, those of its files, too */
+function namesIn(folder: string, withFiles = false): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
-      .filter((entry) => !entry.name.startsWith('.') && (entry.isDirectory() || entry.isSymbolicLink()))
+      .filter((entry) => !entry.name.startsWith('.') && (withFiles || entry.isDirectory() || entry.isSymbolicLink()))
       .map(({ name }) => name);
   } catch (cause) {
     if (errorCode(cause) === 'ENOENT') return [];

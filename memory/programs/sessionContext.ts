@@ -7,6 +7,7 @@ import { contextGivenTo } from '../brief/contextGiven.js';
 import { otherCrash } from '../brief/crashReport.js';
 import type { ContextLevel } from '../brief/levels.js';
 import { entries, Words } from '../brief/observedSections.js';
+import { noticeOfOffers, offersOf } from '../brief/offers.js';
 import { proofOf } from '../brief/proof.js';
 import { contextFor, notesFor, unshownContext } from '../brief/resumeContext.js';
 import { recordView, viewOf } from '../brief/view.js';
@@ -14,6 +15,7 @@ import { isToBeTold } from '../condition/weight.js';
 import { newWorklog } from '../fold/newWorklog.js';
 import { isUndeclared, isUnused } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
+import { onOfferTo } from '../handoffs/onOffer.js';
 import { type Look, lookAt } from '../look/look.js';
 import { keepMark, type Weighed } from '../look/marks.js';
 import { likelyFirst } from '../look/unfinished.js';
@@ -92,11 +94,16 @@ async function contextOf(
   const known = joined === null ? null : await lookAt(memory, joined);
   const picked = known === null || isNothing(known) ? await heaviest(memory, around.unfinished) : NONE_TAKEN;
   const look = picked === NONE_TAKEN ? known : picked.look;
-  const beside = besideLines(memory, around.atWork, picked.taken);
+  const handoffs = level === 'root' || level === 'resumed' ? onOfferTo(memory, own.id) : [];
+  const beside = [
+    ...besideLines(memory, around.atWork, picked.taken),
+    ...offersOf(handoffs, new Words(memory.stamp.redact)),
+  ];
+  const offers = level === 'root' ? noticeOfOffers(handoffs) : null;
   if (look === null) {
     const pinned = notesFor(recordView(memory, joined?.log.state ?? newWorklog()), level, beside);
     const text = pinned !== '' || around.resting === null ? pinned : restingLine(around.resting, around.takenUp);
-    return { about: [], given: { level, text, notice: null } };
+    return { about: [], given: { level, text, notice: offers } };
   }
   const id = look.log.session_id ?? '';
   const isOwn = id === own.id;
@@ -109,6 +116,7 @@ async function contextOf(
   const notices = [
     level === 'root' || level === 'resumed' ? noticeOf(look, redact) : null,
     crash === null ? null : noticeOfOther(crash, redact),
+    offers,
   ].filter((line) => line !== null);
   const reported = [id, ...(crash === null ? [] : [crash.log.session_id ?? ''])];
   return { about: reported, given: { level, text, notice: notices.length === 0 ? null : notices.join('\n') } };

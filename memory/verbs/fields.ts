@@ -12,6 +12,7 @@ import * as z from 'zod/mini';
  * - `option`: `--name VALUE`
  * - `flag`: `--name`
  * - `list`: `--name VALUE`, any number of times, and `--names A,B` (`also`)
+ * - `each`: `--option VALUE`, any number of times; nothing is split, because the values are sentences
  * - `choice`: one flag for each value
  * - `not`: no command line takes it
  */
@@ -22,6 +23,7 @@ export type Typed =
   /** An option that may also come before a word; then they change places: `file OLD --rename NEW`, `file --rename OLD NEW`. */
   | { readonly how: 'pair'; readonly word: string }
   | { readonly how: 'list'; readonly also: string }
+  | { readonly how: 'each'; readonly option: string }
   | { readonly how: 'choice'; readonly flags: Readonly<Record<string, Flag>>; readonly unclear: string | null };
 
 /** A flag that chooses a value. */
@@ -99,6 +101,11 @@ export function words(usage: string): Field<typeof TEXTS> {
 /** @param also the option that takes several at once, separated by commas */
 export function list(usage: string, also: string): Field<typeof TEXTS> {
   return { usage, typed: { how: 'list', also }, missing: null, schema: TEXTS };
+}
+
+/** @param option takes one of the values, and may be typed for each */
+export function each(usage: string, option: string): Field<typeof TEXTS> {
+  return { usage, typed: { how: 'each', option }, missing: null, schema: TEXTS };
 }
 
 /**

@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { expect, test } from '@jest/globals';
+import { TOOLS } from '../../../bridge/mcp/tools.js';
 import { LONGEST_MESSAGE_BYTES, wholeLines } from '../../../bridge/mcp/wire.js';
 import { afterThisTest } from '../../harness/scope.js';
 import { McpScene, serverProgram } from './mcpScene.js';
@@ -76,7 +77,7 @@ test('a client of 2024-11-05 lists the tools and calls one', async () => {
   const client = new RawClient(scene);
   expect((await client.begin()).result?.protocolVersion).toBe('2024-11-05');
   client.send(1, 'tools/list');
-  expect((await client.answerTo(1)).result?.tools).toHaveLength(13);
+  expect((await client.answerTo(1)).result?.tools).toHaveLength(TOOLS.length);
   client.send(2, 'tools/call', note('a'));
   expect((await client.answerTo(2)).result?.structuredContent).toMatchObject({ priority: 'normal' });
 });

@@ -18,6 +18,8 @@ export interface Scratch {
   memory(origin?: Origin, variables?: Partial<Record<SurroundingVariable, string>>): Memory;
   /** @returns the value of the outcome; of a refusal its code, its message and its details */
   asked(verb: AnyVerb, given: object, by?: Origin): Promise<Answer>;
+  /** The same from another directory. */
+  askedFrom(directory: string, verb: AnyVerb, given: object): Promise<Answer>;
   outcome(verb: AnyVerb, given: object, by?: Origin): Promise<Outcome>;
 }
 
@@ -47,9 +49,13 @@ export function scratch({ clock = systemClock, variables: always = {} }: Around 
   const folder = testFolder();
   const [home, directory] = [join(folder, 'home'), join(folder, 'work')];
   mkdirSync(directory, { recursive: true });
-  const memory: Scratch['memory'] = (origin = 'agent', variables = {}) => {
+  const memoryIn = (
+    place: string,
+    origin: Origin = 'agent',
+    variables: Partial<Record<SurroundingVariable, string>> = {},
+  ) => {
     const surroundings = {
-      directory,
+      directory: place,
       process: readProcessIdentity('host'),
       variables: {
         WATCHKEEPER_HOME: home,
@@ -60,15 +66,21 @@ export function scratch({ clock = systemClock, variables: always = {} }: Around 
     };
     return new Memory({ surroundings, folder: null, clock, redact: redactShapes, origin });
   };
+  const memory: Scratch['memory'] = (origin, variables) => memoryIn(directory, origin, variables);
   const outcome: Scratch['outcome'] = (verb, given, by) => ask(verb, memory(by), { ...given }, DOOR);
-  const asked: Scratch['asked'] = (verb, given, by) =>
-    outcome(verb, given, by).then(
-      ({ value }) => value as Answer,
-      (error: unknown) => {
-        if (!(error instanceof WatchkeeperError)) throw error;
-        const details = ('details' in error ? error.details : {}) as Answer;
-        return { ...details, code: error.code, message: error.message };
-      },
-    );
-  return { home, directory, memory, asked, outcome };
+  const asked: Scratch['asked'] = (verb, given, by) => answerOf(outcome(verb, given, by));
+  const askedFrom: Scratch['askedFrom'] = (place, verb, given) =>
+    answerOf(ask(verb, memoryIn(place), { ...given }, DOOR));
+  return { home, directory, memory, asked, askedFrom, outcome };
+}
+
+function answerOf(outcome: Promise<Outcome>): Promise<Answer> {
+  return outcome.then(
+    ({ value }) => value as Answer,
+    (error: unknown) => {
+      if (!(error instanceof WatchkeeperError)) throw error;
+      const details = ('details' in error ? error.details : {}) as Answer;
+      return { ...details, code: error.code, message: error.message };
+    },
+  );
 }

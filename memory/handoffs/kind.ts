@@ -1,0 +1,159 @@
+/** The log of a handoff: what was offered, and what became of it. The first answer counts. */
+import * as z from 'zod/mini';
+import type { LogKind, Refusal } from '../logs/kind.js';
+import { type Line, lineMaker, timeOfLine } from '../logs/line.js';
+import type { Origin } from '../words.js';
+import type { HandoffDocument } from './document.js';
+
+export const TAKEN_AS = ['follow', 'adapt', 'fresh'] as const;
+export type TakenAs = (typeof TAKEN_AS)[number];
+
+/** How the work stood when the handoff was written. */
+export interface Stamps {
+  /** Null if it was written outside of one, as the others. */
+  readonly session_id: string | null;
+  /** The top of its workspace. */
+  readonly root: string;
+  readonly workspace: string;
+  /** Null outside of a repository, as the following. */
+  readonly repository: string | null;
+  readonly branch: string | null;
+  readonly head: string | null;
+  readonly dirty_digest: string | null;
+  /** How many files had uncommitted changes. */
+  readonly dirty: number;
+}
+
+export interface Offer extends Stamps {
+  readonly document: HandoffDocument;
+  /** Of the contents: the same from the same session is one handoff. */
+  readonly digest: string;
+  readonly conversations: readonly { readonly provider: string; readonly conversation: string }[];
+  /** UTC epoch milliseconds. */
+  readonly at: number;
+  readonly origin: Origin;
+}
+
+export interface Answer {
+  readonly kind: 'accepted' | 'declined' | 'withdrawn';
+  readonly as: TakenAs | null;
+  readonly session_id: string | null;
+  /** In which the taker was. Null for an answer of the author. */
+  readonly workspace: string | null;
+  readonly reason: string | null;
+  readonly at: number;
+  readonly origin: Origin;
+}
+
+export interface HandoffState {
+  offer: Offer | null;
+  answer: Answer | null;
+  /** SHA-256 of its files and linked documents, by path. */
+  readonly digests: Map<string, string>;
+}
+
+const text = z.optional(z.string());
+const maybe = z._default(z.nullable(z.string()), null);
+const texts = z._default(z.array(z.string()), []);
+const OFFERED = z.object({
+  title: z.string().check(z.minLength(1)),
+  ...{ goal: texts, state: texts, notes: texts },
+  ...{ done: texts, learnings: texts, files: texts, next: texts, references: texts, tags: texts },
+  digest: z._default(z.string(), ''),
+  session_id: maybe,
+  conversations: z._default(z.array(z.object({ provider: z.string(), conversation: z.string() })), []),
+  root: z.string(),
+  workspace: z.string(),
+  ...{ repository: maybe, branch: maybe, head: maybe, dirty_digest: maybe },
+  dirty: z._default(z.number(), 0),
+});
+const DIGESTS = z.object({ files: z.array(z.object({ path: z.string(), digest: z.string() })) });
+const ANSWERED = z.object({
+  as: z.optional(z.enum(TAKEN_AS)),
+  session_id: maybe,
+  workspace: maybe,
+  reason: text,
+});
+
+export interface HandoffEvents {
+  /** Long texts are in parts: nothing of them is cut. */
+  readonly offered: Omit<HandoffDocument, 'goal' | 'state' | 'notes'> &
+    Stamps &
+    Pick<Offer, 'digest' | 'conversations'> & {
+      readonly goal: readonly string[];
+      readonly state: readonly string[];
+      readonly notes: readonly string[];
+    };
+  readonly digests: { readonly files: readonly { readonly path: string; readonly digest: string }[] };
+  readonly accepted: { readonly as: TakenAs; readonly session_id?: string | undefined; readonly workspace: string };
+  readonly declined: {
+    readonly session_id?: string | undefined;
+    readonly workspace: string;
+    readonly reason?: string | undefined;
+  };
+  readonly withdrawn: { readonly reason?: string | undefined };
+}
+
+export const handoffKind: LogKind<HandoffState, HandoffEvents> = {
+  name: 'handoff',
+  begin: () => ({ offer: null, answer: null, digests: new Map() }),
+  apply,
+  line: lineMaker<HandoffEvents>(),
+};
+
+function apply(state: HandoffState, line: Line): Refusal | null {
+  switch (line.event) {
+    case 'offered':
+      return offer(state, line);
+    case 'digests': {
+      const found = DIGESTS.safeParse(line);
+      if (!found.success) return malformed(line);
+      for (const { path, digest } of found.data.files) state.digests.set(path, digest);
+      return null;
+    }
+    case 'accepted':
+    case 'declined':
+    case 'withdrawn':
+      return settle(state, line, line.event);
+    default:
+      return null;
+  }
+}
+
+function offer(state: HandoffState, line: Line): Refusal | null {
+  const found = OFFERED.safeParse(line);
+  if (!found.success) return malformed(line);
+  if (state.offer !== null) return { code: 'begun', message: 'the handoff was offered already' };
+  const { title, goal, state: how, notes, done, learnings, files, next, references, tags, ...stamps } = found.data;
+  const whole = (parts: readonly string[]) => parts.join('') || null;
+  state.offer = {
+    ...stamps,
+    document: {
+      ...{ title, done, learnings, files, next, references, tags },
+      ...{ goal: whole(goal), state: whole(how), notes: whole(notes) },
+    },
+    at: timeOfLine(line),
+    origin: line.origin,
+  };
+  return null;
+}
+
+function settle(state: HandoffState, line: Line, kind: Answer['kind']): Refusal | null {
+  const found = ANSWERED.safeParse(line);
+  if (!found.success) return malformed(line);
+  if (state.offer === null) return { code: 'not_offered', message: 'there is no offer to answer' };
+  if (state.answer !== null) return settledBy(state.answer);
+  const { as = null, session_id, workspace, reason = null } = found.data;
+  state.answer = { kind, as, session_id, workspace, reason, at: timeOfLine(line), origin: line.origin };
+  return null;
+}
+
+/** @returns the refusal of a second answer, in words for its writer */
+export function settledBy({ kind, session_id }: Answer): Refusal {
+  const who = session_id === null ? '' : ` by session ${session_id}`;
+  return { code: kind, message: `the handoff was ${kind}${who} already` };
+}
+
+function malformed({ event }: Line): Refusal {
+  return { code: 'malformed', message: `"${event}" lacks fields` };
+}

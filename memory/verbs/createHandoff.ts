@@ -1,0 +1,114 @@
+/** Offers unfinished work: the document comes from options, from JSON, or from Markdown. */
+import { UsageError } from '../../src/errors.js';
+import { parseJson } from '../../src/json.js';
+import { handoffIn } from '../exchange/handoffMarkdown.js';
+import { Git } from '../git/git.js';
+import { repositoryOf } from '../git/history.js';
+import { documentOf, type HandoffDocument, LIST_FIELDS, TEXT_FIELDS } from '../handoffs/document.js';
+import { Handoffs } from '../handoffs/handoffs.js';
+import { homeFolder, Places } from '../home/places.js';
+import { digestsOf } from '../keeping/digests.js';
+import type { Memory } from '../sessions/memory.js';
+import type { OpenSession } from '../sessions/sessions.js';
+import { each, type Input, option } from './fields.js';
+import { type Outcome, verb } from './verb.js';
+
+const DOCUMENT = {
+  title: option('--title T'),
+  learnings: each('--learning T…', 'learning'),
+  next: each('--next T…', 'next'),
+  goal: option('\n       [--goal T]'),
+  state: option('[--state T]'),
+  notes: option('[--notes T]'),
+  done: each('[--done T]…', 'done'),
+  files: each('\n       [--file P]…', 'file'),
+  references: each('[--reference P]…', 'reference'),
+  tags: each('[--tag T]…', 'tag'),
+};
+
+export const createHandoff = verb({
+  name: 'create',
+  summary:
+    'offer unfinished work to the next worker; learnings and next steps are\nneeded. --from: its fields as JSON, or Markdown; - reads standard input',
+  fields: { ...DOCUMENT, from: option('| --from FILE|-') },
+  async run(memory, { from, ...input }, door): Promise<Outcome> {
+    const read = from === undefined ? {} : readDocument(await door.read('from', from));
+    return offer(memory, input, read);
+  },
+});
+
+/** The same for callers that give the fields themselves. */
+export const offerHandoff = verb({
+  name: 'create_handoff',
+  summary: 'offer unfinished work to the next worker',
+  fields: DOCUMENT,
+  run(memory, input): Outcome {
+    return offer(memory, input, {});
+  },
+});
+
+function offer(memory: Memory, input: Input<typeof DOCUMENT>, read: Partial<HandoffDocument>): Outcome {
+  const { session: named, ...fields } = input;
+  const isGiven = ([, value]: [string, unknown]) =>
+    value !== undefined && !(Array.isArray(value) && value.length === 0);
+  const given: Partial<HandoffDocument> = { ...read, ...Object.fromEntries(Object.entries(fields).filter(isGiven)) };
+  const files = (given.files ?? []).map((path) => memory.pathOf(path.trim()));
+  const document = documentOf({ ...given, files }, memory.stamp.redact);
+  const session = named === undefined ? memory.implied() : memory.which(named);
+  const { handoff, isKnown } = handoffsOf(memory).offer({
+    document,
+    ...stampsOf(memory, session),
+    conversations: conversationsOf(session),
+    digests: digestsOf(memory.workspace, [...document.files, ...document.references]),
+  });
+  const { id } = handoff;
+  const line = `Take over with: watchkeeper handoff accept ${id} --as follow`;
+  return {
+    lines: [`handoff ${id} is on offer${isKnown ? ' already' : ''}`, 'To paste for the next worker:', `  ${line}`],
+    value: { handoff_id: id, line, session_id: session?.id ?? null, ...(isKnown && { already_offered: true }) },
+  };
+}
+
+function readDocument(text: string): Partial<HandoffDocument> {
+  const json = text.trimStart().startsWith('{') ? parseJson(text) : undefined;
+  if (json === undefined) return handoffIn(text);
+  if (typeof json !== 'object' || json === null) throw new UsageError('--from: neither JSON nor Markdown');
+  const known: readonly string[] = ['title', ...TEXT_FIELDS, ...LIST_FIELDS];
+  for (const [field, value] of Object.entries(json)) {
+    if (!known.includes(field))
+      throw new UsageError(`--from: unknown field ${JSON.stringify(field)} (known: ${known.join(', ')})`);
+    const isList = (LIST_FIELDS as readonly string[]).includes(field);
+    const isRight = isList
+      ? Array.isArray(value) && value.every((one) => typeof one === 'string')
+      : typeof value === 'string';
+    if (!isRight) throw new UsageError(`--from: ${field} is ${isList ? 'a list of texts' : 'a text'}`);
+  }
+  return json;
+}
+
+function stampsOf(memory: Memory, session: OpenSession | null) {
+  const { workspace, surroundings } = memory;
+  const state = workspace.kind === 'git' ? new Git(workspace.root, surroundings.variables).state() : null;
+  return {
+    session_id: session?.id ?? null,
+    root: workspace.root,
+    workspace: workspace.id,
+    repository: workspace.kind === 'git' ? repositoryOf(workspace.root) : null,
+    branch: state?.branch ?? null,
+    head: state?.head ?? null,
+    dirty_digest: state?.dirty_digest ?? null,
+    dirty: state?.dirty.length ?? 0,
+  };
+}
+
+function conversationsOf(session: OpenSession | null) {
+  return (session?.log.state.conversations ?? [])
+    .filter(({ moved_at }) => moved_at === null)
+    .map(({ provider, id }) => ({ provider, conversation: id }));
+}
+
+/** Other sessions than the author's own see it, wherever they are. */
+export function handoffsOf({ places, stamp, isBridges, surroundings }: Memory): Handoffs {
+  // The memory of a bridge is its logs folder, which nobody else looks into.
+  return new Handoffs({ places: isBridges ? new Places(homeFolder(surroundings.variables)) : places, stamp });
+}

@@ -1,0 +1,166 @@
+/** Verbs of handoffs: unfinished work goes to the next worker as a document, which one worker takes. */
+
+import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import * as z from 'zod/mini';
+import { errorCode, UsageError } from '../../src/errors.js';
+import { describeFileTrouble } from '../../src/files/plainFile.js';
+import { handoffText, statusOf } from '../brief/handoff.js';
+import { handoffMarkdown } from '../exchange/handoffMarkdown.js';
+import { type Drift, driftOf } from '../handoffs/drift.js';
+import type { Handoff } from '../handoffs/handoffs.js';
+import { handoffKind, TAKEN_AS } from '../handoffs/kind.js';
+import { isOfHere } from '../handoffs/onOffer.js';
+import { RefusedError } from '../logs/kind.js';
+import type { Memory } from '../sessions/memory.js';
+import { ago } from '../show/status.js';
+import { handoffsOf } from './createHandoff.js';
+import { flag, option, word } from './fields.js';
+import { type Outcome, verb } from './verb.js';
+
+const ID = word('ID');
+export const listHandoffs = verb({
+  name: 'list',
+  summary: 'handoffs of this repository that are on offer; --all: every one',
+  fields: { all: flag('[--all]') },
+  run(memory, { all }) {
+    const handoffs = handoffsOf(memory);
+    const isHere = isOfHere(memory);
+    const found = handoffs
+      .ids()
+      .flatMap((id) => handoffs.read(id) ?? [])
+      .filter((handoff) => all || (handoff.state.answer === null && isHere(handoff)));
+    const now = memory.clock.now();
+    const rows = found.map((handoff) => {
+      const { offer } = handoff.state;
+      return [handoff.id, ago(now - offer.at), statusOf(handoff), offer.session_id ?? '-', offer.document.title];
+    });
+    return {
+      lines:
+        rows.length === 0 ? 'no handoff is on offer' : { head: ['HANDOFF', 'WRITTEN', 'STATUS', 'BY', 'TITLE'], rows },
+      value: found.map(({ id, state: { offer, answer } }) => ({
+        ...{ handoff_id: id, title: offer.document.title, offered_at: offer.at, session_id: offer.session_id },
+        ...{
+          root: offer.root,
+          repository: offer.repository,
+          branch: offer.branch,
+          status: answer?.kind ?? 'offered',
+          answer,
+        },
+      })),
+    };
+  },
+});
+
+export const showHandoff = verb({
+  name: 'show',
+  summary: 'the document, after what has changed since; --md: as Markdown',
+  fields: { id: ID, md: flag('[--md'), out: option('--out FILE]') },
+  async run(memory, input): Promise<Outcome> {
+    const handoff = handoffsOf(memory).named(idOf(input));
+    const { md, out } = input;
+    if (out !== undefined && !md) throw new UsageError('--out belongs to --md');
+    if (md) return markdown(memory, handoff, out);
+    return shown(memory, handoff, await driftOf(memory, handoff));
+  },
+});
+
+function markdown({ surroundings }: Memory, handoff: Handoff, out: string | undefined): Outcome {
+  const text = handoffMarkdown(handoff);
+  if (out === undefined)
+    return { lines: text.trimEnd().split('\n'), value: { handoff_id: handoff.id, markdown: text } };
+  const file = resolve(surroundings.directory, out);
+  try {
+    writeFileSync(file, text, { flag: 'wx' });
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') throw new UsageError(`${file} exists; choose another --out`);
+    throw new UsageError(`${file} cannot be written: ${describeFileTrouble(error)}`, { cause: error });
+  }
+  return { lines: `written: ${file}`, value: { handoff_id: handoff.id, file } };
+}
+
+function shown(memory: Memory, handoff: Handoff, drift: readonly Drift[], first: readonly string[] = []): Outcome {
+  const { offer, answer } = handoff.state;
+  const text = handoffText(handoff, drift, memory.clock.now());
+  return {
+    lines: [...first, ...(first.length > 0 ? [] : [`status: ${statusOf(handoff)}`]), ...text.split('\n')],
+    value: {
+      handoff_id: handoff.id,
+      status: answer?.kind ?? 'offered',
+      as: answer?.as ?? null,
+      accepted_by: answer?.kind === 'accepted' ? answer.session_id : null,
+      offered_at: offer.at,
+      // Words of the author may be in it: they stand in the document, within the fence.
+      drift: [...new Set(drift.map(({ kind }) => kind))],
+      document: text,
+    },
+  };
+}
+
+export const acceptHandoff = verb({
+  name: 'accept',
+  summary: 'take it: to follow its steps, adapt them, or begin afresh; prints the\ndocument. One worker gets it',
+  fields: { id: ID, as: { ...option('--as follow|adapt|fresh'), schema: z.optional(z.enum(TAKEN_AS)) } },
+  async run(memory, input): Promise<Outcome> {
+    const { as } = input;
+    if (as === undefined) throw new UsageError(`how will you go on with it? --as one of ${TAKEN_AS.join(', ')}`);
+    const handoffs = handoffsOf(memory);
+    const { id } = handoffs.named(idOf(input));
+    const session = input.session === undefined ? memory.implied() : memory.which(input.session);
+    const workspace = memory.workspace.id;
+    const line = handoffKind.line('accepted', { as, session_id: session?.id, workspace });
+    const { handoff, isKnown } = handoffs.answer(
+      id,
+      line,
+      (answer) =>
+        answer.kind === 'accepted' &&
+        answer.session_id === (session?.id ?? null) &&
+        (session !== null || answer.workspace === workspace),
+    );
+    const first = isKnown
+      ? `handoff ${id} is already yours`
+      : `handoff ${id} is yours, to ${as === 'fresh' ? 'begin afresh' : as}`;
+    const outcome = shown(memory, handoff, await driftOf(memory, handoff), [first]);
+    return { ...outcome, value: { ...Object(outcome.value), ...(isKnown && { already_yours: true }) } };
+  },
+});
+
+export const declineHandoff = verb({
+  name: 'decline',
+  summary: 'say that it will not be taken; then nobody can take it',
+  fields: { id: ID, reason: option('[--reason WHY]') },
+  run(memory, input) {
+    const handoffs = handoffsOf(memory);
+    const { id } = handoffs.named(idOf(input));
+    const line = handoffKind.line('declined', {
+      session_id: memory.implied()?.id,
+      workspace: memory.workspace.id,
+      reason: input.reason,
+    });
+    handoffs.answer(id, line, ({ kind }) => kind === 'declined');
+    return { lines: `handoff ${id} is declined`, value: { handoff_id: id, status: 'declined' } };
+  },
+});
+
+export const withdrawHandoff = verb({
+  name: 'withdraw',
+  summary: 'take it back, as its author or a person',
+  fields: { id: ID, reason: option('[--reason WHY]') },
+  run(memory, input) {
+    const handoffs = handoffsOf(memory);
+    const { id, state } = handoffs.named(idOf(input));
+    const own = memory.implied()?.id ?? null;
+    if (memory.stamp.origin === 'agent' && state.offer.session_id !== own)
+      throw new RefusedError({
+        code: 'not_author',
+        message: `handoff ${id} is another session's; ask a person to withdraw it`,
+      });
+    handoffs.answer(id, handoffKind.line('withdrawn', { reason: input.reason }), ({ kind }) => kind === 'withdrawn');
+    return { lines: `handoff ${id} is withdrawn`, value: { handoff_id: id, status: 'withdrawn' } };
+  },
+});
+
+function idOf({ id }: { readonly id: string | undefined }): string {
+  if (id !== undefined && id.trim() !== '') return id;
+  throw new UsageError('which handoff? Name its id; `watchkeeper handoff list` shows those on offer');
+}

@@ -1,0 +1,88 @@
+import { describe, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { handoffIn, handoffMarkdown } from '../../../memory/exchange/handoffMarkdown.js';
+import { documentOf } from '../../../memory/handoffs/document.js';
+import type { Handoff } from '../../../memory/handoffs/handoffs.js';
+import { redactShapes } from '../../../src/log/redact.js';
+
+const DOCUMENT = documentOf(
+  {
+    title: 'Fix: the "login"',
+    goal: 'People log in.\n\nWith one click.',
+    done: ['found the cause'],
+    learnings: ['tokens live 1 h\nsee auth.ts:12', '- a dash'],
+    files: ['src/auth.ts'],
+    state: '# not a title\n## half done\n```\n## in code\n```',
+    next: ['write tests', 'ask Ann'],
+    references: ['docs/plan.md'],
+    tags: ['auth'],
+  },
+  redactShapes,
+);
+const STAMPS = {
+  session_id: 's',
+  root: '/w',
+  workspace: 'ws',
+  repository: null,
+  branch: null,
+  dirty_digest: null,
+  dirty: 0,
+};
+const HANDOFF: Handoff = {
+  id: 'ho_1',
+  state: {
+    answer: null,
+    digests: new Map(),
+    offer: { ...STAMPS, document: DOCUMENT, digest: 'd', conversations: [], head: 'abc', at: 0, origin: 'agent' },
+  },
+};
+
+describe('Markdown', () => {
+  test('has its facts in front, for a parser of YAML', () => {
+    const text = handoffMarkdown(HANDOFF);
+    const [, front = ''] = /^---\n([\s\S]*?)\n---\n/.exec(text) ?? [];
+    expect(parse(front)).toEqual({
+      ...{ date: '1970-01-01T00:00:00.000Z', status: 'offered', topic: 'Fix: the "login"', tags: ['auth'] },
+      ...{ git_commit: 'abc', references: ['docs/plan.md'] },
+    });
+  });
+
+  test('leads back to the same document, but for headings within a text', () => {
+    const { state: _, ...rest } = DOCUMENT;
+    const back = documentOf(handoffIn(handoffMarkdown(HANDOFF)), redactShapes);
+    expect(back).toMatchObject({ ...rest, learnings: ['tokens live 1 h\nsee auth.ts:12', '- a dash'] });
+  });
+
+  test('of others is read by the names of its sections', () => {
+    const text = `---
+date: 2026-01-02
+topic: Search
+references: [a.md]
+---
+# Handoff: something
+## Task(s)
+Make it fast.
+## Learnings
+* caches are cold
+* [x] done already
+## Artifacts
+1. src/a.ts
+2) src/b.ts
+## Action Items & Next Steps
+First paragraph
+## Unknown
+x
+`;
+    expect(handoffIn(text)).toEqual({
+      title: 'Search',
+      goal: 'Make it fast.',
+      learnings: ['caches are cold', 'done already'],
+      files: ['src/a.ts', 'src/b.ts'],
+      next: ['First paragraph'],
+      references: ['a.md'],
+      tags: [],
+    });
+    expect(handoffIn('# A title\n## Next\n- b').title).toBe('A title');
+    expect(() => handoffIn('---\na: [\n---\n')).toThrow('no YAML');
+  });
+});
