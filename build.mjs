@@ -19,12 +19,14 @@ const KEPT = 5;
 const HOOK = 'hook/main.js';
 /** What is compiled to the end. */
 const HOOK_PROGRAM = 'hook/program.js';
-/** What the plugin starts as the MCP server, its program, the part that it loads at the first call, and the list of its tools. */
+/** What the plugin starts as the MCP server, its program, the parts that it loads at the first call, and the list of its tools. */
 const SERVER = 'mcp/main.js';
 const SERVER_PROGRAM = 'mcp/program.js';
+const SERVER_LIBRARY = 'mcp/library.js';
 const SERVER_CALLS = 'mcp/calls.js';
+const SERVER_PARTS = [SERVER_PROGRAM, SERVER_LIBRARY, SERVER_CALLS];
 const TOOL_LIST = 'mcp/tools.json';
-/** A module of the library that the server does without, and what takes its place in the program. */
+/** A module of the library that the server does without, and what takes its place in that part. */
 const SHIMS = ['@modelcontextprotocol/server/_shims', 'mcp/shims.js'];
 /** Of the command line, with the commands that each runs meanwhile. Help loads all that its command needs. */
 const CLI_PROGRAMS = {
@@ -111,11 +113,18 @@ function keptIn(path) {
 }
 const made = script.runInThisContext()(load, filename);
 `;
-/** Appended to it for the part of the MCP server that is loaded at the first call. */
+/** Appended to it for the parts of the MCP server that are loaded at the first call. */
 const FIRST_CALLS = `
 const server = { environment: process.env, directory: process.cwd(), parent: process.ppid };
 const call = (name, args) => made.callFromServer(name, args, {}, server);
 call('list_sessions', {}).then(() => call('get_session_status', {})).then(() => call('add_note', { text: 'a' }));
+`;
+const FIRST_REQUESTS = `
+const { PassThrough } = require('node:stream');
+const lines = new PassThrough();
+const offered = { version: '0', tools: [], callTool: async () => ({ value: {}, isError: false }) };
+made.serveByLibrary(offered, lines, process.stdout);
+process.stdin.on('data', (chunk) => lines.write(chunk));
 `;
 /** What a build left that was broken off is removed later: until then it may be one that goes on. */
 const LEFTOVER_AFTER_MS = 60 * 60_000;
@@ -172,7 +181,7 @@ function compile(sources) {
   compileHook(aside);
   listTools(aside);
   compileServer(aside);
-  const programs = [...Object.keys(CLI_PROGRAMS), SERVER_PROGRAM, SERVER_CALLS].map(olderName);
+  const programs = [...Object.keys(CLI_PROGRAMS), ...SERVER_PARTS].map(olderName);
   const events = COMPILED_EVENTS.map(([event]) => join(dirname(HOOK), event));
   const slow = [...programs, ...events].find((path) => !fs.existsSync(join(aside, 'bridge', `${path}.cache`)));
   if (slow !== undefined) {
@@ -211,13 +220,13 @@ function bundle(folder) {
   bundled.push(...esbuild(folder, { ...asOlder(HOOK), ...forEveryNode('the hook has recorded nothing', 0) }));
   bundled.push(...esbuild(folder, { ...asOlder(SERVER), ...forEveryNode('the MCP server cannot start', 1) }));
   const url = "const __meta={get url(){return require('node:url').pathToFileURL(__filename).href}};";
-  for (const program of [...Object.keys(CLI_PROGRAMS), HOOK_PROGRAM, SERVER_PROGRAM, SERVER_CALLS]) {
+  for (const program of [...Object.keys(CLI_PROGRAMS), HOOK_PROGRAM, ...SERVER_PARTS]) {
     const wrapped = {
       keepNames: program !== HOOK_PROGRAM,
       define: { 'import.meta.url': '__meta.url' },
       banner: { js: `(function(require,__filename){const module={exports:{}};${url}` },
       footer: { js: 'return module.exports})' },
-      ...(program === SERVER_PROGRAM && { alias: { ...REPLACED, [SHIMS[0]]: join(folder, 'bridge', SHIMS[1]) } }),
+      ...(program === SERVER_LIBRARY && { alias: { ...REPLACED, [SHIMS[0]]: join(folder, 'bridge', SHIMS[1]) } }),
     };
     bundled.push(...esbuild(folder, { ...asOlder(program), ...wrapped }));
     makeAscii(join(folder, 'bridge', olderName(program)));
@@ -405,11 +414,13 @@ function compileServer(folder) {
   const requests = [
     ['initialize', client],
     ['tools/list', {}],
+    ['tools/call', { name: 'get_session_status', arguments: {} }],
   ];
-  const input = requests.map(([method, params], id) => `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
-  const [program, calls] = [SERVER_PROGRAM, SERVER_CALLS].map((path) => join(folder, 'bridge', olderName(path)));
+  const lines = requests.map(([method, params], id) => `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+  const [program, library, calls] = SERVER_PARTS.map((path) => join(folder, 'bridge', olderName(path)));
   inScratch((cwd, env) => {
-    runCompiling([program, `${program}.cache`], [], { env, cwd, input: input.join('') });
+    runCompiling([program, `${program}.cache`], [], { env, cwd, input: lines.slice(0, -1).join('') });
+    runCompiling([library, `${library}.cache`], [], { env, cwd, input: lines.join('') }, FIRST_REQUESTS);
     runCompiling([calls, `${calls}.cache`], [], { env, cwd }, FIRST_CALLS);
   });
 }

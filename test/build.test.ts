@@ -223,7 +223,8 @@ async function newPackage(): Promise<string> {
   write(folder, 'tsconfig.json', JSON.stringify(SETTINGS));
   write(folder, 'bridge/cli/main.ts', MAIN);
   const programs = ['cli/program', 'cli/quickProgram', 'hook/main', 'hook/program', 'mcp/main', 'mcp/program'];
-  for (const path of [...programs, 'mcp/calls', 'mcp/shims']) write(folder, `bridge/${path}.ts`, 'export {};');
+  for (const path of [...programs, 'mcp/library', 'mcp/calls', 'mcp/shims'])
+    write(folder, `bridge/${path}.ts`, 'export {};');
   write(folder, 'bridge/mcp/listing.ts', 'export const listTools = () => [];');
   write(folder, 'sources/a.ts', 'export {};');
   mkdirSync(join(folder, 'bin'));

@@ -1,9 +1,10 @@
 /** The caller of a tool of the server: the agent that has started it. */
 import { hostname } from 'node:os';
+import { isAgent } from '../../memory/sessions/agentProcess.js';
 import { SURROUNDING_VARIABLES, type Surroundings, type ToolCall } from '../../memory/sessions/surroundings.js';
 import { homeOfUser } from '../../src/host/homeOfUser.js';
-import { type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
-import { createRedactor, ownSecretsIn } from '../../src/log/redact.js';
+import { isSameProcess, type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
+import type { Redact } from '../../src/log/redact.js';
 import { agentAbove } from '../command/agentAbove.js';
 import { startDetached } from '../command/detached.js';
 import type { ToolCaller } from './callTool.js';
@@ -18,12 +19,16 @@ export interface ServerProcess {
   readonly parent: number | null;
 }
 
-/** @param meta of the call */
-export function callerOf({ environment, directory, parent }: ServerProcess, meta: CallMeta): ToolCaller {
+/** @param meta of the call @param redact for the server's environment: to make it takes longer than to use it */
+export function callerOf(
+  { environment, directory, parent }: ServerProcess,
+  meta: CallMeta,
+  redact: Redact,
+): ToolCaller {
   const host = environment.WATCHKEEPER_HOST ?? hostname();
   const known: ServerProcess['environment'] = { ...environment, HOME: environment.HOME || homeOfUser() };
   const variables = SURROUNDING_VARIABLES.map((name) => [name, known[name]] as const);
-  const agent = parent === null ? null : agentAbove(host, parent, known);
+  const agent = parent === null ? null : agentOf(host, parent, known);
   const surroundings: Surroundings = {
     directory,
     process: readProcessIdentity(host),
@@ -33,10 +38,23 @@ export function callerOf({ environment, directory, parent }: ServerProcess, meta
   return {
     surroundings,
     folder: null,
-    redact: createRedactor(ownSecretsIn(environment)),
+    redact,
     origin: 'agent',
     startDetached: (args) => startDetached(args, environment),
   };
+}
+
+/** The agent that the last call found above the parent. */
+let last: { readonly parent: number; readonly agent: ProcessIdentity } | null = null;
+
+/** A parent stays until it ends, and so does what it is: only whether the agent still lives is looked at again. */
+function agentOf(host: string, parent: number, folders: ServerProcess['environment']): ProcessIdentity | null {
+  if (last?.parent === parent && isSameProcess(readProcessIdentity(host, last.agent.pid), last.agent))
+    return last.agent;
+  const agent = agentAbove(host, parent, folders);
+  // A program that is no agent yet may become one, or publish itself later.
+  last = agent !== null && isAgent(agent, folders, agent) ? { parent, agent } : null;
+  return agent;
 }
 
 /** Claude Code names the use of the tool, Codex its thread and the call. */

@@ -1,11 +1,13 @@
 /** What the server needs only for a call: a program of its own, which is loaded at the first one. */
 import { KnownLogs } from '../../memory/sessions/knownLogs.js';
+import { createRedactor, ownSecretsIn, type Redact } from '../../src/log/redact.js';
 import { callerOf, type ServerProcess } from './caller.js';
 import { callTool, type ToolAnswer } from './callTool.js';
 import type { CallMeta } from './server.js';
 
 /** Each call reads on in them first. */
 const known = new KnownLogs();
+let redact: Redact | null = null;
 
 /** @param meta of the call @returns as {@link callTool} */
 export function callFromServer(
@@ -14,5 +16,6 @@ export function callFromServer(
   meta: CallMeta,
   server: ServerProcess,
 ): Promise<ToolAnswer> {
-  return callTool(name, args, { ...callerOf(server, meta), known });
+  redact ??= createRedactor(ownSecretsIn(server.environment));
+  return callTool(name, args, { ...callerOf(server, meta, redact), known });
 }

@@ -17,6 +17,7 @@ interface Listing {
 }
 
 type Calls = typeof import('./calls.js');
+type Library = typeof import('./library.js');
 
 const { env, ppid: parent } = process;
 let calls: Calls | null = null;
@@ -27,7 +28,7 @@ function main(): void {
   const { version, tools }: Listing = JSON.parse(readFileSync(beside('tools.json'), 'utf8'));
   const offered: Offered = {
     version,
-    listTools: async () => tools,
+    tools,
     async callTool(name, args, meta) {
       calls ??= startCompiled(beside('calls.cjs'), require) as Calls;
       return calls.callFromServer(name, args, meta, {
@@ -38,7 +39,7 @@ function main(): void {
       });
     },
   };
-  serve(offered, process, systemClock);
+  serve(offered, () => startCompiled(beside('library.cjs'), require) as Library, process, systemClock);
 }
 
 function currentDirectory(): string {

@@ -1,9 +1,10 @@
 /** Serves one client on standard input and output, until it leaves or a signal comes. */
-import type { Readable, Writable } from 'node:stream';
-import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { type Clock, giveWay, SECOND } from '../../src/time.js';
-import { createServer, type Offered } from './server.js';
-import { LONGEST_MESSAGE_BYTES, wholeLines } from './wire.js';
+import type { serveByLibrary } from './library.js';
+import { Opening } from './opening.js';
+import type { Offered } from './server.js';
+import { wholeLines } from './wire.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** A running call gets so long to finish what it writes. */
@@ -17,11 +18,14 @@ export interface Serving {
   exit(code: 0): void;
 }
 
+/** Loads the library, at the first message that needs it. */
+type LoadLibrary = () => { readonly serveByLibrary: typeof serveByLibrary };
+
 /**
  * Serves until the process ends, which it does with 0: at the end of the input, at a signal, and if the output is closed. Calls run one
  * after the other, in the order in which they came.
  */
-export function serve(offered: Offered, own: Serving, clock: Clock): void {
+export function serve(offered: Offered, loadLibrary: LoadLibrary, own: Serving, clock: Clock): void {
   const { stdin, stdout } = own;
   let last: Promise<unknown> = Promise.resolve();
   const callTool: Offered['callTool'] = (...call) => {
@@ -45,9 +49,22 @@ export function serve(offered: Offered, own: Serving, clock: Clock): void {
     void finished().then(() => stdout.write('', () => own.exit(0)));
   };
   for (const signal of SIGNALS) own.on(signal, end);
-  const lines = wholeLines(stdin, (line) => stdout.write(line));
   for (const event of ['end', 'close', 'error']) stdin.on(event, end);
   stdout.on('error', () => own.exit(0));
-  const transport = new StdioServerTransport(lines, stdout, { maxBufferSize: 2 * LONGEST_MESSAGE_BYTES });
-  serveStdio(() => createServer({ ...offered, callTool }), { transport });
+  const opening = new Opening(offered);
+  let lines: PassThrough | null = null;
+  const take = (line: Buffer) => {
+    const answer = lines === null ? opening.answer(line) : null;
+    if (answer !== null) {
+      if (answer !== '') stdout.write(answer);
+      return;
+    }
+    if (lines === null) {
+      lines = new PassThrough();
+      for (const settled of opening.settled) lines.write(settled);
+      loadLibrary().serveByLibrary({ ...offered, callTool }, lines, stdout);
+    }
+    lines.write(line);
+  };
+  wholeLines(stdin, take, (line) => stdout.write(line));
 }

@@ -1,5 +1,5 @@
 /** Standard input as the server reads it: whole lines, none of them too long. */
-import { PassThrough, type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 
 const LINE_END = 0x0a;
 /** A plan of 500 phases has less than a tenth of it. */
@@ -12,12 +12,11 @@ const TOO_LONG = `${JSON.stringify({
 })}\n`;
 
 /**
- * A line without an end is kept back, so nothing of half a message arrives. The stream that is returned never ends: answers can still
- * be written when the input has ended.
+ * A line without an end is kept back, so nothing of half a message arrives.
+ * @param take takes a line with its end
  * @param say takes the answer to a message that is too long, which is dropped
  */
-export function wholeLines(input: Readable, say: (line: string) => void): PassThrough {
-  const lines = new PassThrough();
+export function wholeLines(input: Readable, take: (line: Buffer) => void, say: (line: string) => void): void {
   let kept: Buffer[] = [];
   let bytes = 0;
   let isDropped = false;
@@ -35,10 +34,10 @@ export function wholeLines(input: Readable, say: (line: string) => void): PassTh
     for (let from = 0; from < end; ) {
       const next = chunk.indexOf(LINE_END, from) + 1;
       keep(chunk.subarray(from, next));
-      if (!isDropped) lines.write(Buffer.concat(kept));
+      const line = isDropped ? null : Buffer.concat(kept);
       [kept, bytes, isDropped, from] = [[], 0, false, next];
+      if (line !== null) take(line);
     }
     if (end < chunk.length) keep(chunk.subarray(end));
   });
-  return lines;
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isoTime, SECOND } from '../../src/time.js';
-import { gitFoldersOf, isCommit } from './checkout.js';
+import { type Checkout, checkoutOf, gitFoldersOf, isCommit } from './checkout.js';
 import type { GitVariables } from './gitLine.js';
 import { type Asking, type Print, type Repository, withRepository } from './repository.js';
 
@@ -56,8 +56,7 @@ export class Git {
       const changes = print === 'plain' ? entries.filter((entry) => !isOwnWorktree(entry, this.#root)) : entries;
       const diff = changes.length === 0 ? '' : ask(['diff', OF_SUBMODULES, 'HEAD'], print);
       return {
-        head: ask(['rev-parse', '--verify', '-q', 'HEAD'])?.trim() || null,
-        branch: ask(['symbolic-ref', '--short', '-q', 'HEAD'])?.trim() || null,
+        ...this.#checkout(ask),
         dirty_digest:
           changes.length === 0 ? null : digestOf(`${changes.map((entry) => `${entry}\0`).join('')}\n${diff ?? ''}`),
         dirty: changes.map(pathOf),
@@ -106,6 +105,16 @@ export class Git {
       const listed = isBare ? null : ask(['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
       return listed === null ? null : [...new Set(listed.split('\0').filter((path) => path !== ''))];
     });
+  }
+
+  /** Most repositories show it in two files, which saves two processes. */
+  #checkout(ask: Repository['ask']): Checkout {
+    const shown = checkoutOf(this.#root);
+    if (shown !== null && shown.head !== null) return shown;
+    return {
+      head: ask(['rev-parse', '--verify', '-q', 'HEAD'])?.trim() || null,
+      branch: ask(['symbolic-ref', '--short', '-q', 'HEAD'])?.trim() || null,
+    };
   }
 
   #within<Answer>(asking: Asking, question: (repository: Repository) => Answer | null): Answer | null {

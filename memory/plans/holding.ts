@@ -111,12 +111,11 @@ export function isHolderAlive(
   return lives.includes(true) ? true : lives.length === 0 || lives.includes(null) ? null : false;
 }
 
-function ownThread({
-  agentProcess,
-  surroundings,
-  conversation,
-}: Pick<Memory, 'agentProcess' | 'surroundings' | 'conversation'>): BoundConversation | null {
+function ownThread(memory: Pick<Memory, 'agentProcess' | 'surroundings' | 'conversation'>): BoundConversation | null {
+  const { surroundings } = memory;
+  // Which conversation a process has is asked of logs.
   if (surroundings.toolCall !== undefined) return surroundings.toolCall.thread;
+  const { agentProcess, conversation } = memory;
   // One program may run in a shell of the other: then both variables are there, and the nearer process decides.
   const nearest = agentProcess === null ? null : programOfProcess(readArguments(agentProcess.pid));
   const program = programNamed(nearest ?? conversation?.provider ?? null);

@@ -7,13 +7,14 @@ import { UnreachableError } from '../../src/errors.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Places } from '../home/places.js';
 import type { LogKind } from '../logs/kind.js';
+import type { LastRead } from '../logs/lastRead.js';
 import { lineMaker, type NewLine, type Stamp } from '../logs/line.js';
 import { Log } from '../logs/log.js';
 import { withLog } from '../logs/scoped.js';
 
 const processSchema = z.object({ host: z.string(), boot_id: z.string() });
 
-interface Binding {
+export interface Binding {
   /** The session that has it, the line that says so, and the session that had it before. */
   bound: { readonly session_id: string; readonly line: string; readonly from: string | null } | null;
   /** Null if it is a conversation, or the process was not named. */
@@ -29,7 +30,7 @@ interface BoundTo {
   readonly session_id: string;
   readonly process?: ProcessIdentity | undefined;
 }
-interface BindingEvents {
+export interface BindingEvents {
   readonly bound: BoundTo;
   /** `previous` is the id of the line that gave it to the former session. */
   readonly moved: BoundTo & { readonly previous: string };
@@ -62,10 +63,13 @@ export type Bound = BoundConversation | { readonly process: ProcessIdentity };
 export class Bindings {
   readonly #places: Places;
   readonly #stamp: Stamp;
+  readonly #known: LastRead<Binding, BindingEvents> | null;
 
-  constructor(places: Places, stamp: Stamp) {
+  /** @param known the logs that were read before, by their paths. Null if each look reads from the beginning */
+  constructor(places: Places, stamp: Stamp, known: LastRead<Binding, BindingEvents> | null = null) {
     this.#places = places;
     this.#stamp = stamp;
+    this.#known = known;
   }
 
   /** @returns the session that has it; null if none has */
@@ -130,13 +134,16 @@ export class Bindings {
   }
 
   #read(bound: Bound): Binding['bound'] {
-    return Log.read(this.#path(bound), bindingKind)?.state.bound ?? null;
+    const path = this.#path(bound);
+    const log = Log.read(path, bindingKind, this.#known?.get(path));
+    if (log !== null) this.#known?.set(path, log);
+    return log?.state.bound ?? null;
   }
 
   #write<Result>(bound: Bound, use: (log: Log<Binding, BindingEvents>) => Result): Result {
     const path = this.#path(bound);
     this.#places.make(dirname(path));
-    return withLog(path, bindingKind, use);
+    return withLog(path, bindingKind, use, this.#known?.get(path));
   }
 
   #path(bound: Bound): string {

@@ -18,8 +18,10 @@ interface Calling {
  *   if it cannot be seen, or if something else named it
  */
 export function inheritedFrom(memory: Calling, { id, log }: OpenSession): string[] {
-  const { surroundings, conversation, bindings } = memory;
+  const { surroundings, bindings } = memory;
   const { process: here, variables } = surroundings;
+  const isNamed = AGENT_PROGRAMS.some(({ conversationVariable }) => variables[conversationVariable]);
+  const conversation = isNamed ? memory.conversation : null;
   const isBound = conversation !== null && bindings.sessionOf(conversation) === id;
   const named = AGENT_PROGRAMS.find(({ name }) => isBound && name === conversation.provider)?.conversationVariable;
   const variable = variables.WATCHKEEPER_SESSION === id ? 'WATCHKEEPER_SESSION' : named;

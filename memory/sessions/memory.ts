@@ -69,8 +69,8 @@ export class Memory {
     this.isBridges = isBridges(this.places);
     this.settings = readMemorySettings(this.places.root, redact);
     this.sessions = new Sessions(this.places, this.stamp, known);
-    this.claims = new Claims(this.places, this.stamp, (id) => this.#mayHold(id));
-    this.bindings = new Bindings(this.places, this.stamp);
+    this.claims = new Claims(this.places, this.stamp, (id) => this.#mayHold(id), known?.workspaces);
+    this.bindings = new Bindings(this.places, this.stamp, known?.bindings);
     this.lifecycle = new Lifecycle(this.places, this.sessions, this.claims, this.stamp);
     this.workspace = this.claims.workspaceOf(surroundings.directory, variables);
     this.git = new Git(this.workspace.root, variables);

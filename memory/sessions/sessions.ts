@@ -184,10 +184,10 @@ export class Sessions {
     for (let look = 0; look < MOST_LOOKS; look += 1) {
       const folder = this.#places.findSession(id);
       if (folder !== null) requireOwnEntry(journalIn(folder));
-      const log = folder === null ? null : openLog(worklogIn(folder), this.#known?.of(id));
+      const log = folder === null ? null : openLog(worklogIn(folder), this.#known?.sessions.get(id));
       if (folder === null || log === null) continue;
       this.#remember(log);
-      this.#known?.keep(id, log);
+      this.#known?.sessions.set(id, log);
       // Every line has it, but all of them may be damaged.
       log.state.session_id ??= id;
       return { id, folder, log };

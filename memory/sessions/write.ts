@@ -5,7 +5,7 @@ import { type Refusal, RefusedError } from '../logs/kind.js';
 import type { Stamp } from '../logs/line.js';
 import type { WriteOptions } from '../logs/log.js';
 import type { OpenSession } from './sessions.js';
-import { requireLegal } from './trial.js';
+import { copyFor, requireLegal } from './trial.js';
 
 /** The id of an entry in the agent's own list of tasks, which is not in the worklog. */
 const TASK = /^t\d+$/;
@@ -47,7 +47,7 @@ export function writeTogether(
     for (const line of lines) requireFields(line);
     // The steps of a newer version are unknown here.
     if (log.counts.newer === 0) requireSteps(state, lines);
-    if (lines.length > 1) requireLegal(structuredClone(state), lines, stamp);
+    if (lines.length > 1) requireLegal(copyFor(state, lines), lines, stamp);
     return lines;
   };
   return log.write(checked, stamp, options);

@@ -4,7 +4,7 @@ import type { Step } from '../fold/worklog.js';
 import { Git } from '../git/git.js';
 import { archiveDone } from '../keeping/archive.js';
 import { type Refusal, RefusedError } from '../logs/kind.js';
-import { lookAt } from '../look/look.js';
+import { observe } from '../observed/sources.js';
 import { callerHolder, takenBy } from '../plans/holding.js';
 import { nextPhases } from '../plans/position.js';
 import { unattributedChanges, unseenFiles } from '../plans/seenChanges.js';
@@ -71,7 +71,7 @@ export const transitionPhase = verb({
     requireUsable(transition);
     const moved = move(memory, session, transition);
     const { log } = session;
-    const compared = transition.completed === null ? null : await lookAt(memory, session);
+    const compared = transition.completed === null ? null : await seenOf(memory, session);
     const place = memory.workspaceOf(log.state) ?? memory.workspace;
     const archived = moved.completed.length + moved.skipped.length === 0 ? null : archiveDone(memory, session);
     const value = {
@@ -134,6 +134,13 @@ function markOf(memory: Memory, { log }: OpenSession): Transition['mark'] {
   if (state === null) return null;
   const { head, branch, dirty_digest, dirty } = state;
   return { head, branch, dirty_digest, dirty: dirty.length };
+}
+
+/** What a completion is compared with. A look at the whole session takes as long as all the rest of a call. */
+async function seenOf(memory: Memory, { log: { state: log }, folder }: OpenSession) {
+  const session = { log, folder, workspace: memory.workspaceOf(log) };
+  const { fold } = await observe(session, { folders: memory.programs, redact: memory.stamp.redact });
+  return { log, fold };
 }
 
 /** The outcome of each phase, in the words of the answer. */

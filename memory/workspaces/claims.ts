@@ -4,6 +4,7 @@ import { basename, dirname } from 'node:path';
 import { UnreachableError } from '../../src/errors.js';
 import type { Places } from '../home/places.js';
 import type { Refusal } from '../logs/kind.js';
+import { LastRead } from '../logs/lastRead.js';
 import type { Stamp } from '../logs/line.js';
 import { Log } from '../logs/log.js';
 import { readOnly } from '../logs/readOnly.js';
@@ -31,12 +32,14 @@ export class Claims {
   readonly #stamp: Stamp;
   readonly #mayHold: MayHold;
   /** The logs that were read, so that another look reads only what followed: some have a line for each of thousands of sessions. */
-  readonly #logs = new Map<string, Log<WorkspaceState, WorkspaceEvents>>();
+  readonly #logs: LastRead<WorkspaceState, WorkspaceEvents>;
+  /** In a process that stays, a look reads all of one, and the next look almost nothing. */
+  readonly #stays: boolean;
 
-  constructor(places: Places, stamp: Stamp, mayHold: MayHold) {
-    this.#places = places;
-    this.#stamp = stamp;
-    this.#mayHold = mayHold;
+  /** @param known the logs that were read before, by their paths, in a process that stays */
+  constructor(places: Places, stamp: Stamp, mayHold: MayHold, known?: LastRead<WorkspaceState, WorkspaceEvents>) {
+    [this.#places, this.#stamp, this.#mayHold] = [places, stamp, mayHold];
+    [this.#logs, this.#stays] = [known ?? new LastRead(Number.POSITIVE_INFINITY), known !== undefined];
   }
 
   /** @returns a workspace that has had a session. Null if its log is not there */
@@ -230,7 +233,7 @@ export class Claims {
   /** The whole log, if this process has read it before. */
   #readOnly(id: string, event: keyof WorkspaceEvents): WorkspaceState | null {
     const path = this.#places.workspaceLog(id);
-    return this.#logs.has(path) ? this.#read(id) : readOnly(path, workspaceKind, event);
+    return this.#stays || this.#logs.get(path) !== undefined ? this.#read(id) : readOnly(path, workspaceKind, event);
   }
 
   #write<Result>({ id, root, kind }: Workspace, use: (log: Log<WorkspaceState, WorkspaceEvents>) => Result): Result {

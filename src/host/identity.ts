@@ -18,16 +18,17 @@ export interface ProcessIdentity {
   readonly pid_start: string;
 }
 
+/** They stay as long as this process does, and are read only if a process of this host is to be identified. */
+let kernel: Pick<ProcessIdentity, 'boot_id' | 'pid_namespace'> | null = null;
+
 /** @param host `WATCHKEEPER_HOST`, else the host's name @returns fields that the system does not offer are empty */
 export function readProcessIdentity(host: string, pid: number = process.pid): ProcessIdentity {
   const stat = showsOwnNamespace() ? readStat(pid) : 'gone';
-  return {
-    host,
+  kernel ??= {
     boot_id: orEmpty(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
     pid_namespace: orEmpty(() => /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? ''),
-    pid,
-    pid_start: typeof stat === 'string' ? '' : stat.start,
   };
+  return { host, ...kernel, pid, pid_start: typeof stat === 'string' ? '' : stat.start };
 }
 
 /** @returns whether it lives; null if that cannot be seen: another host or pid namespace, or no `/proc` and some process with this pid */

@@ -12,8 +12,8 @@ import { HOOK_FLAGS } from '../hook/hookScene.js';
 
 // covers: bridge/command/compiled.ts
 
-const PROGRAMS = ['cli/program', 'cli/quickProgram', 'hook/program', 'mcp/program', 'mcp/calls'];
-const [CLI = '', QUICK = '', HOOK = '', SERVER = '', CALLS = ''] = PROGRAMS.map((program) =>
+const PROGRAMS = ['cli/program', 'cli/quickProgram', 'hook/program', 'mcp/program', 'mcp/library', 'mcp/calls'];
+const [CLI = '', QUICK = '', HOOK = '', SERVER = '', LIBRARY = '', CALLS = ''] = PROGRAMS.map((program) =>
   join(compiledProgram('bridge/cli/main'), '../..', `${program}.cjs`),
 );
 const HOOKS = join(packageRoot(), 'plugin/hooks/hooks.json');
@@ -54,7 +54,7 @@ test.each([CLI, QUICK])('the command line starts from the code that the build ke
   expect(startsCompiled(program)).toBe(true);
 });
 
-test.each([SERVER, CALLS])('so does the MCP server: %s', (program) => {
+test.each([SERVER, LIBRARY, CALLS])('so does the MCP server: %s', (program) => {
   expect(startsCompiled(program)).toBe(true);
 });
 

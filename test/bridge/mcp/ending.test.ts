@@ -136,7 +136,8 @@ test('only whole lines arrive, in whatever pieces they come, and none that is to
   const input = new PassThrough();
   const said: string[] = [];
   const lines: string[] = [];
-  wholeLines(input, (line) => said.push(line)).on('data', (chunk: Buffer) => lines.push(chunk.toString('utf8')));
+  const take = (line: Buffer) => lines.push(line.toString('utf8'));
+  wholeLines(input, take, (line) => said.push(line));
   const give = (text: string | Buffer) => input.emit('data', Buffer.from(text));
   for (const piece of ['on', 'e\ntw', 'o\nthree\nfo']) give(piece);
   const part = Buffer.alloc(1024 * 1024, 'x');

@@ -2,7 +2,7 @@
 /** The server as its clients meet it. */
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
-import { INSTRUCTIONS } from '../../../bridge/mcp/server.js';
+import { INSTRUCTIONS } from '../../../bridge/mcp/opening.js';
 import { compiledProgram } from '../../../src/host/program.js';
 import { call, McpScene, NEWEST, OLDER } from './mcpScene.js';
 

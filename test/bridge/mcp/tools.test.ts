@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { listTools } from '../../../bridge/mcp/listing.js';
-import { INSTRUCTIONS } from '../../../bridge/mcp/server.js';
+import { INSTRUCTIONS } from '../../../bridge/mcp/opening.js';
 import { TOOLS } from '../../../bridge/mcp/tools.js';
 import { ownBuild } from '../../../src/host/program.js';
 

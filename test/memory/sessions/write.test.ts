@@ -35,6 +35,27 @@ test.each<[string, readonly WorklogLine[]]>([
   expect(session.log.state.refused).toBe(0);
 });
 
+test('lines that are only tried change nothing of the state, whatever they would change', () => {
+  const file = (path: string) => ({ created: [path], modified: [], deleted: [] });
+  const all: readonly WorklogLine[] = [
+    worklogKind.line('step', { step: '1', to: 'in_progress', agent: 'a', paths: ['b.ts'], files: file('a.ts') }),
+    worklogKind.line('error', { type: 'runtime', message: 'm', step: '1' }),
+    worklogKind.line('tokens', { input: 1, step: '1' }),
+    worklogKind.line('step', { step: '1', to: 'completed', output: 'o', context: { warnings: ['w'] } }),
+    worklogKind.line('step', { step: '1', to: 'completed', context: { warnings: ['v'] }, files: file('c.ts') }),
+    worklogKind.line('step_added', { step: '3', title: '3' }),
+    worklogKind.line('note', { text: 'n' }),
+    worklogKind.line('checkpoint', { name: 'c', head: null, branch: null, dirty_digest: null, dirty: 0 }),
+  ];
+  for (let written = 0; written < all.length; written += 1) {
+    const before = structuredClone(session.log.state);
+    const refused = [...all.slice(written), worklogKind.line('step', { step: '1', to: 'pending' })];
+    expect(() => writeTogether(session, memory.stamp, () => refused)).toThrow(/cannot become/);
+    expect(session.log.state).toEqual(before);
+    writeOrRefuse(session, memory.stamp, () => all.slice(written, written + 1));
+  }
+});
+
 test('a line is legal because of the one before it', () => {
   const lines = [move('1', 'in_progress'), move('1', 'completed'), move('2', 'in_progress')];
   expect(writeTogether(session, memory.stamp, () => lines)).toEqual([null, null, null]);
