@@ -8,7 +8,7 @@ import { lookAt } from '../look/look.js';
 import { callerHolder, takenBy } from '../plans/holding.js';
 import { nextPhases } from '../plans/position.js';
 import { unattributedChanges, unseenFiles } from '../plans/seenChanges.js';
-import { linesOfTransition, requireUsable, type Transition } from '../plans/transition.js';
+import { linesOfTransition, requireUsable, starterOf, type Transition } from '../plans/transition.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { writeTogether } from '../sessions/write.js';
@@ -166,7 +166,9 @@ function move(memory: Memory, session: OpenSession, transition: Transition): Mov
 }
 
 /** @returns the refusal; if another agent was faster, with the words and details of that agent */
-function refusalOf(memory: Memory, { log }: OpenSession, { next, agent, holder }: Transition, refusal: Refusal) {
+function refusalOf(memory: Memory, { log }: OpenSession, transition: Transition, refusal: Refusal) {
+  const { next, holder } = transition;
+  const agent = starterOf(transition);
   const taken = next.map((step) => takenBy(memory, log.state, { step, agent, holder })).find((one) => one !== null);
   return refusal.code === 'taken' && taken ? taken : new RefusedError(refusal);
 }
