@@ -3,14 +3,18 @@ import { hostname } from 'node:os';
 import { SURROUNDING_VARIABLES, type Surroundings, type ToolCall } from '../../memory/sessions/surroundings.js';
 import { homeOfUser } from '../../src/host/homeOfUser.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
+import { ownBuild } from '../../src/host/program.js';
 import { createRedactor, ownSecretsIn } from '../../src/log/redact.js';
 import { agentAbove } from '../command/agentAbove.js';
 import { startDetached } from '../command/detached.js';
 import type { ToolCaller } from './callTool.js';
+import { isOutdated } from './outdated.js';
 import type { CallMeta } from './server.js';
 
 /** The process of the server. */
 export interface ServerProcess {
+  /** Of its program, when it started. */
+  readonly version: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Where it was started. */
   readonly directory: string;
@@ -19,7 +23,7 @@ export interface ServerProcess {
 }
 
 /** @param meta of the call */
-export function callerOf({ environment, directory, parent }: ServerProcess, meta: CallMeta): ToolCaller {
+export function callerOf({ version, environment, directory, parent }: ServerProcess, meta: CallMeta): ToolCaller {
   const host = environment.WATCHKEEPER_HOST ?? hostname();
   const known: ServerProcess['environment'] = { ...environment, HOME: environment.HOME || homeOfUser() };
   const variables = SURROUNDING_VARIABLES.map((name) => [name, known[name]] as const);
@@ -36,6 +40,7 @@ export function callerOf({ environment, directory, parent }: ServerProcess, meta
     redact: createRedactor(ownSecretsIn(environment)),
     origin: 'agent',
     startDetached: (args) => startDetached(args, environment),
+    isOutdated: () => isOutdated({ version, folder: ownBuild() }, surroundings.variables),
   };
 }
 

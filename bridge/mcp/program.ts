@@ -31,7 +31,7 @@ function main(): void {
     async callTool(name, args, meta) {
       calls ??= startCompiled(beside('calls.cjs'), require) as Calls;
       return calls.callFromServer(name, args, meta, {
-        environment: env,
+        ...{ version, environment: env },
         directory: currentDirectory(),
         // An orphan has another parent, which is no agent.
         parent: process.ppid === parent ? parent : null,
