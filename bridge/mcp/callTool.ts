@@ -33,7 +33,8 @@ export async function callTool(name: string, args: unknown, caller: ToolCaller):
   const asides: string[] = [];
   const door = doorOf(caller);
   const answer = await answerOf(name, args, { ...caller, door, aside: (lines) => asides.push(...lines) });
-  const value = asides.length === 0 ? answer.value : { ...answer.value, asides };
+  const more = [...new Set(asides)].filter((line) => line !== answer.value.message);
+  const value = more.length === 0 ? answer.value : { ...answer.value, asides: more };
   return { ...answer, value: JSON.parse(redactJsonLine(caller.redact, JSON.stringify(value))) };
 }
 

@@ -71,6 +71,8 @@ export interface Verb<F extends Fields = Fields, Result extends Outcome = Outcom
   /** For the help: a clause, without a full stop. */
   readonly summary: string;
   readonly fields: F;
+  /** Whether it works without the caller's directory. */
+  readonly isAnywhere?: true;
   run(memory: Memory, input: Input<F>, door: Door): Result | Promise<Result>;
 }
 
