@@ -25,7 +25,10 @@ export async function checkPlugin(asker: Asker, isQuick: boolean): Promise<Check
     warning(NAME, agent === null ? found : `${AGENTS[agent].title}: ${found}`, remedy),
   );
   if (warnings.length > 0) return warnings;
-  const shown = having.map(({ agent, hooks, skills }) => `${AGENTS[agent].title}: hooks ${hooks}, skills: ${skills}`);
+  const shown = having.map(
+    ({ agent, hooks, skills, server }) =>
+      `${AGENTS[agent].title}: hooks ${hooks}, skills: ${skills}, MCP server ${server}`,
+  );
   return [ok(NAME, shown.join('; ') || `the hooks start ${installation.installation?.root}`)];
 }
 

@@ -1,5 +1,6 @@
 /** Calls a tool: its arguments become the input of its verb, and the outcome, or the error, becomes JSON. */
 import { RefusedError } from '../../memory/logs/kind.js';
+import { NewerVersionError } from '../../memory/logs/newerLog.js';
 import { CandidatesError } from '../../memory/verbs/candidates.js';
 import type { Door, Outcome } from '../../memory/verbs/verb.js';
 import { judge } from '../../monitoring/terminals/judge.js';
@@ -7,11 +8,14 @@ import { didYouMean } from '../../src/config/didYouMean.js';
 import { describeError, UsageError, WatchkeeperError } from '../../src/errors.js';
 import { redactJsonLine } from '../../src/log/redact.js';
 import { type Asking, askVerb } from '../verbs/askVerb.js';
+import { RESTART } from './outdated.js';
 import { TOOLS, toolNamed } from './tools.js';
 
 /** The caller of a tool. */
 export interface ToolCaller extends Omit<Asking, 'door' | 'aside'> {
   startDetached(args: readonly string[]): void;
+  /** Whether the caller's server is older than the installation. False if missing. */
+  isOutdated?(): boolean;
 }
 
 export interface ToolAnswer {
@@ -27,12 +31,10 @@ export interface ToolAnswer {
  */
 export async function callTool(name: string, args: unknown, caller: ToolCaller): Promise<ToolAnswer> {
   const asides: string[] = [];
-  const answer = await answerOf(name, args, {
-    ...caller,
-    door: doorOf(caller),
-    aside: (lines) => asides.push(...lines),
-  });
-  const value = asides.length === 0 ? answer.value : { ...answer.value, asides };
+  const door = doorOf(caller);
+  const answer = await answerOf(name, args, { ...caller, door, aside: (lines) => asides.push(...lines) });
+  const more = [...new Set(asides)].filter((line) => line !== answer.value.message);
+  const value = more.length === 0 ? answer.value : { ...answer.value, asides: more };
   return { ...answer, value: JSON.parse(redactJsonLine(caller.redact, JSON.stringify(value))) };
 }
 
@@ -42,7 +44,7 @@ async function answerOf(name: string, args: unknown, asking: Asking): Promise<To
     if (tool === null) throw new UsageError(unknownTool(name));
     return await askVerb(asking, tool.verb, inputOf(args), (outcome) => answerTo(outcome, tool.valueAs, asking));
   } catch (error) {
-    return { value: errorValue(error), isError: true };
+    return { value: errorValue(error, asking.door), isError: true };
   }
 }
 
@@ -79,13 +81,15 @@ function objectOf(value: unknown, valueAs = 'value'): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : { [valueAs]: value };
 }
 
-function errorValue(error: unknown): Record<string, unknown> {
+function errorValue(error: unknown, { newerRemedy }: Pick<Door, 'newerRemedy'>): Record<string, unknown> {
   if (!(error instanceof WatchkeeperError)) return { code: 'internal', message: describeError(error) };
   const details = error instanceof RefusedError || error instanceof CandidatesError ? error.details : {};
-  return { code: error.code, message: error.message, ...details };
+  const remedy = error instanceof NewerVersionError ? (newerRemedy?.() ?? null) : null;
+  const message = error instanceof NewerVersionError && remedy !== null ? `${error.newer}; ${remedy}` : error.message;
+  return { code: error.code, message, ...details };
 }
 
-function doorOf({ startDetached }: ToolCaller): Door {
+function doorOf({ startDetached, isOutdated = () => false }: ToolCaller): Door {
   return {
     read: async (field) => {
       throw new UsageError(`${field}: a tool reads no file; give the text itself`);
@@ -95,5 +99,6 @@ function doorOf({ startDetached }: ToolCaller): Door {
     isProgram: true,
     judge,
     say: () => undefined,
+    newerRemedy: () => (isOutdated() ? RESTART : null),
   };
 }

@@ -4,14 +4,18 @@ import { isAgent } from '../../memory/sessions/agentProcess.js';
 import { SURROUNDING_VARIABLES, type Surroundings, type ToolCall } from '../../memory/sessions/surroundings.js';
 import { homeOfUser } from '../../src/host/homeOfUser.js';
 import { isSameProcess, type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
+import { ownBuild } from '../../src/host/program.js';
 import type { Redact } from '../../src/log/redact.js';
 import { agentAbove } from '../command/agentAbove.js';
 import { startDetached } from '../command/detached.js';
 import type { ToolCaller } from './callTool.js';
+import { isOutdated } from './outdated.js';
 import type { CallMeta } from './server.js';
 
 /** The process of the server. */
 export interface ServerProcess {
+  /** Of its program, when it started. */
+  readonly version: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Where it was started. */
   readonly directory: string;
@@ -21,7 +25,7 @@ export interface ServerProcess {
 
 /** @param meta of the call @param redact for the server's environment: to make it takes longer than to use it */
 export function callerOf(
-  { environment, directory, parent }: ServerProcess,
+  { version, environment, directory, parent }: ServerProcess,
   meta: CallMeta,
   redact: Redact,
 ): ToolCaller {
@@ -41,6 +45,7 @@ export function callerOf(
     redact,
     origin: 'agent',
     startDetached: (args) => startDetached(args, environment),
+    isOutdated: () => isOutdated({ version, folder: ownBuild() }, surroundings.variables),
   };
 }
 

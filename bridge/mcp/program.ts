@@ -3,6 +3,7 @@
  * without the tools of a server that is late.
  */
 import { readFileSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../src/time.js';
 import { startCompiled } from '../command/compiled.js';
@@ -20,6 +21,7 @@ type Calls = typeof import('./calls.js');
 type Library = typeof import('./library.js');
 
 const { env, ppid: parent } = process;
+const directory = startDirectory();
 let calls: Calls | null = null;
 
 const beside = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -32,8 +34,8 @@ function main(): void {
     async callTool(name, args, meta) {
       calls ??= startCompiled(beside('calls.cjs'), require) as Calls;
       return calls.callFromServer(name, args, meta, {
-        environment: env,
-        directory: currentDirectory(),
+        ...{ version, environment: env },
+        directory,
         // An orphan has another parent, which is no agent.
         parent: process.ppid === parent ? parent : null,
       });
@@ -42,11 +44,12 @@ function main(): void {
   serve(offered, () => startCompiled(beside('library.cjs'), require) as Library, process, systemClock);
 }
 
-function currentDirectory(): string {
+/** @returns where it was started, also if that is not there any more */
+function startDirectory(): string {
   try {
     return process.cwd();
   } catch {
-    return '/';
+    return isAbsolute(env.PWD ?? '') ? String(env.PWD) : '/a removed directory';
   }
 }
 

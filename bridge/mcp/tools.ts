@@ -68,7 +68,7 @@ export const TOOLS: readonly Tool[] = [
       'need a person.',
     verb: transitionPhase,
     about: {
-      agent: 'the sub-agent that has the phase',
+      agent: 'the sub-agent of the phase that ends, else of those that start',
       decided_by: 'person, if a person decided to skip; then give the reason',
     },
   },

@@ -35,6 +35,9 @@ export interface FoundPlugin {
 /** `untrusted`: they run only after a person has trusted them. `unknown`: the agent did not say. */
 export type HookState = 'on' | 'off' | 'untrusted' | 'unknown' | 'none';
 
+/** `off`: a person has switched it off. `unknown`: the agent did not say. `none`: the plugin is not installed, or has no server. */
+export type ServerState = 'on' | 'off' | 'fails' | 'none' | 'unknown';
+
 /** The state of an agent after `plugin install`. */
 export const AS_INSTALLED = {
   plugins: [{ id: PLUGIN_ID, scope: 'user', enabled: true, project: null }],
@@ -51,6 +54,7 @@ export interface AgentLook {
   /** Whether they are off in this directory or shell, and may be on elsewhere. */
   readonly off_here: boolean;
   readonly skills: 'plugin' | 'by hand' | 'none';
+  readonly server: ServerState;
   readonly trouble: readonly Trouble[];
 }
 
@@ -118,7 +122,7 @@ export function parsedJson(text: string): unknown {
 }
 
 /** @returns a clause; the program's words are its first line of complaint */
-function describeEnd(end: ProgramEnd): string {
+export function describeEnd(end: ProgramEnd): string {
   switch (end.kind) {
     case 'late':
       return 'it took too long and was ended';

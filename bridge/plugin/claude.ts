@@ -1,7 +1,9 @@
 /** Claude Code: what it has of the plugin, and its own installer. It reads the plugin's folder in place. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
+import { SECOND } from '../../src/time.js';
 import {
   type AgentCommand,
   type AgentLook,
@@ -18,7 +20,11 @@ import {
 import { hooksSwitchedOff, windowsWithoutHooks } from './claudeSwitches.js';
 import type { Trouble } from './installation.js';
 import { skillsByHand } from './skillsByHand.js';
+import { lookAtServer, MISSING, NO_SERVER, OFF, SERVER, type ServerLook, serverLine } from './toolServer.js';
 import { byHandTrouble, twiceTrouble } from './troubles.js';
+
+const ASK_SERVER_LIMIT_MS = 20 * SECOND;
+const SWITCHED_OFF = [/^\s*Status:.*\bDisabled\b/im, /^No MCP server named /m];
 
 const plugins = z.array(
   z.object({
@@ -27,6 +33,9 @@ const plugins = z.array(
     enabled: z.boolean(),
     projectPath: z.string().optional(),
     errors: z.array(z.string()).optional(),
+    mcpServers: z.record(z.string(), z.unknown()).optional(),
+    readFromFolder: z.string().optional(),
+    installPath: z.string().optional(),
   }),
 );
 const marketplaces = z.array(z.object({ name: z.string(), path: z.string().optional(), repo: z.string().optional() }));
@@ -73,7 +82,9 @@ async function look(asker: Asker): Promise<AgentLook> {
     trouble.push({ found: 'the plugin is disabled', remedy: `run: claude plugin enable ${found[0]?.id ?? PLUGIN_ID}` });
   if (isOn && off !== null) trouble.push({ found: off.found, remedy: off.remedy });
   if (isOn) trouble.push(...windowsWithoutHooks(asker.surroundings));
-  trouble.push(...twiceTrouble(found, uninstallCommand), ...byHandTrouble(byHand, isOn));
+  const used = ours.find(({ enabled }) => enabled);
+  const server = used === undefined ? NO_SERVER : await serverIn(used, asker);
+  trouble.push(...server.trouble, ...twiceTrouble(found, uninstallCommand), ...byHandTrouble(byHand, isOn));
   return {
     agent: 'claude',
     plugins: found,
@@ -81,8 +92,27 @@ async function look(asker: Asker): Promise<AgentLook> {
     hooks: isOn ? (off === null ? 'on' : 'off') : found.length > 0 ? 'off' : 'none',
     off_here: isOn && off?.isHere === true,
     skills: isOn ? 'plugin' : byHand.length > 0 ? 'by hand' : 'none',
+    server: server.state,
     trouble,
   };
+}
+
+/** Its list has the servers of a plugin that has some; an older program's list has none. */
+async function serverIn(plugin: z.infer<typeof plugins>[number], asker: Asker): Promise<ServerLook> {
+  const { mcpServers, readFromFolder, installPath } = plugin;
+  const folder = readFromFolder ?? installPath;
+  if (mcpServers === undefined && (folder === undefined || existsSync(join(folder, '.mcp.json'))))
+    return { state: 'unknown', trouble: [] };
+  const line = serverLine.safeParse(mcpServers?.[SERVER]).data;
+  if (line === undefined) return MISSING;
+  return (await isSwitchedOff(asker)) ? OFF : lookAtServer(line, asker, null);
+}
+
+/** For this directory, or denied by a setting: then it knows no such server. If it says neither, nothing is assumed. */
+async function isSwitchedOff({ run, surroundings: { directory } }: Asker): Promise<boolean> {
+  const args = ['mcp', 'get', `plugin:${PLUGIN}:${SERVER}`];
+  const end = await run({ program: 'claude', args, directory, limitMs: ASK_SERVER_LIMIT_MS });
+  return end.kind === 'exited' && SWITCHED_OFF.some((words) => words.test(`${end.out}\n${end.err}`));
 }
 
 function uninstallCommand({ id, scope, project }: FoundPlugin): string {

@@ -21,6 +21,7 @@ import {
 import { isOutdated } from './copiedFolder.js';
 import type { Trouble } from './installation.js';
 import { skillsByHand } from './skillsByHand.js';
+import { lookAtServer, MISSING, NO_SERVER, OFF, SERVER, type ServerLook, serverLine } from './toolServer.js';
 import { byHandTrouble, twiceTrouble } from './troubles.js';
 
 const plugins = z.object({
@@ -36,6 +37,7 @@ const plugins = z.object({
   ),
 });
 const marketplaces = z.object({ marketplaces: z.array(z.object({ name: z.string(), root: z.string() })) });
+const servers = z.array(z.object({ name: z.string(), enabled: z.boolean(), transport: z.unknown() }));
 const answer = z.object({
   id: z.literal(2),
   result: z.object({
@@ -83,7 +85,9 @@ async function look(asker: Asker): Promise<AgentLook> {
   const hooks = isSwitchedOff ? 'off' : isOn ? await hooksOf(asker) : found.length > 0 ? 'off' : 'none';
   if (found.length > 0 && !isOn)
     trouble.push({ found: 'the plugin is disabled', remedy: 'start `codex`, type /plugins, and enable watchkeeper' });
+  const server = isOn ? await serverIn(asker, trouble) : NO_SERVER;
   trouble.push(
+    ...server.trouble,
     ...(isSwitchedOff ? [SWITCHED_OFF] : hookTrouble(hooks, isOn)),
     ...ours.flatMap((plugin) => copyTrouble(plugin, asker.surroundings)),
     ...twiceTrouble(found, ({ id }) => asTyped(['codex', 'plugin', 'remove', id])),
@@ -96,8 +100,21 @@ async function look(asker: Asker): Promise<AgentLook> {
     hooks,
     off_here: isSwitchedOff,
     skills: isOn ? 'plugin' : byHand.length > 0 ? 'by hand' : 'none',
+    server: server.state,
     trouble,
   };
+}
+
+/** It hands on these, and those that the server asks for. */
+const HANDED_ON = ['HOME', 'LANG', 'LC_ALL', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'TMPDIR', 'TZ', 'USER'];
+
+async function serverIn(asker: Asker, trouble: Trouble[]): Promise<ServerLook> {
+  const listed = await askForJson(['codex', 'mcp', 'list', '--json'], asker, servers, trouble);
+  if (listed === null) return { state: 'unknown', trouble: [] };
+  const ours = listed.find(({ name }) => name === SERVER);
+  const line = serverLine.safeParse(ours?.transport).data;
+  if (ours === undefined || line === undefined) return MISSING;
+  return ours.enabled ? lookAtServer(line, asker, [...HANDED_ON, ...(line.env_vars ?? [])]) : OFF;
 }
 
 const SWITCHED_OFF: Trouble = {

@@ -8,6 +8,7 @@ import { Memory, type MemoryOptions } from '../../memory/sessions/memory.js';
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import { type AnyVerb, ask, type Door, type Outcome } from '../../memory/verbs/verb.js';
 import type { Origin } from '../../memory/words.js';
+import { requireDirectory } from '../../memory/workspaces/removed.js';
 import type { Redact } from '../../src/log/redact.js';
 import { systemClock } from '../../src/time.js';
 import { keepLater, roundLater } from '../command/keepLater.js';
@@ -46,6 +47,10 @@ export async function askVerb<Result>(
   if (left !== null) memory.leftOut.push(left);
   takeReports(memory);
   try {
+    const { toolCall, directory } = memory.surroundings;
+    // A command has no directory that is gone: its shell could not start it there.
+    const isNeeded = toolCall !== undefined && given.session === undefined && verb.isAnywhere !== true;
+    if (isNeeded && memory.implied() === null) requireDirectory(directory);
     const outcome = await ask(verb, memory, given, door);
     await followUp(door, memory, outcome);
     const result = use(outcome);

@@ -123,14 +123,19 @@ export function pastClause(lifecycle: Lifecycle, end: Condition['end']): string 
 
 /**
  * @param path of its worklog
+ * @param remedy for lines of a newer version, as an imperative
  * @returns sentences
  */
-export function damageLines({ unreadable, newer, isEmptied }: Damage, path: string): string[] {
+export function damageLines(
+  { unreadable, newer, isEmptied }: Damage,
+  path: string,
+  remedy = 'update this one',
+): string[] {
   return [
     ...(isEmptied ? [`its log is empty: ${path}`] : []),
     ...(unreadable > 0 ? [`${counted(unreadable, 'line')} of its log cannot be read: ${path}`] : []),
     ...(newer > 0
-      ? [`${counted(newer, 'line')} of its log ${newer === 1 ? 'is' : 'are'} of a newer version: update this one`]
+      ? [`${counted(newer, 'line')} of its log ${newer === 1 ? 'is' : 'are'} of a newer version: ${remedy}`]
       : []),
   ];
 }

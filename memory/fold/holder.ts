@@ -27,9 +27,13 @@ export function isSameAgent(left: Held, right: Held): boolean {
   return left.agent === right.agent && isSameHolder(left.holder, right.holder);
 }
 
-/** @returns whether no process is known to have the step, and no agent of another name: a person started it, or an older program */
+/**
+ * @returns whether the caller may start the step although it is in progress: no other process is known to have it, and no agent of
+ *   another name. A person started it, or an older program; or an orchestrator did without a name, and hands it to an agent of its process
+ */
 export function isFreeFor({ holder, agent }: Held, caller: Held): boolean {
-  return holder === null && (agent === null || agent === caller.agent);
+  const isFree = holder === null || isSameHolder(holder, caller.holder);
+  return isFree && (agent === null || agent === caller.agent);
 }
 
 /** @returns `process 123 (agent coder)` */

@@ -7,7 +7,7 @@ import { UnreachableError } from '../../src/errors.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { freshnessOf } from '../fold/freshness.js';
 import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
-import type { Worklog } from '../fold/worklog.js';
+import type { Step, Worklog } from '../fold/worklog.js';
 import { RefusedError } from '../logs/kind.js';
 import { activeName, mirrorAt } from '../mirror/mirror.js';
 import { uncopied } from '../sessions/documentCopies.js';
@@ -85,7 +85,7 @@ function mirrorNow(memory: Archivist, workspace: Workspace): { readonly name?: [
 
 /**
  * A session whose phases are all completed or skipped goes into the archive, and ends as completed if it has not ended, unless the
- * caller's variable or the settings say no. A phase is a step with agents; a plain list of steps stays where its owner looks for it.
+ * caller's variable or the settings say no. A plain list of steps stays where its owner looks for it.
  * @returns the folder in the archive; null if it stays, or another agent works on it
  */
 export function archiveDone(
@@ -95,7 +95,7 @@ export function archiveDone(
   const { state } = session.log;
   const { variables } = memory.surroundings;
   const isWanted = archivesDone(variables.MAESTRO_AUTO_ARCHIVE, memory.settings.auto_archive.on_completion);
-  const hasPhases = [...state.steps.values()].some(({ agents }) => agents.length > 0);
+  const hasPhases = [...state.steps.values()].some(isPhase);
   const isOtherEnd = state.end !== null && state.end.reason !== 'completed';
   if (!isWanted || !hasPhases || isOtherEnd || undone(state).length > 0 || isBridges(memory.places)) return null;
   try {
@@ -105,6 +105,11 @@ export function archiveDone(
     if (error instanceof RefusedError) return null;
     throw error;
   }
+}
+
+/** Whether a step has what only a plan of phases says of it: its agents, blockers or files, or that it is parallel. */
+function isPhase({ agents, blocked_by, planned_files, files, parallel }: Step): boolean {
+  return parallel || [agents, blocked_by, planned_files, ...Object.values(files)].some((list) => list.length > 0);
 }
 
 const OFF = ['false', '0', 'no', 'off'];

@@ -6,12 +6,13 @@
  * writer was first. So every reader reaches the same state, and a kill at any instant leaves a valid beginning.
  */
 import { fsyncSync, writeSync } from 'node:fs';
-import { UnreachableError, UsageError } from '../../src/errors.js';
+import { UnreachableError } from '../../src/errors.js';
 import { failpoint } from '../../src/failpoints.js';
 import { MAKE_ROOM } from '../../src/files/storageFault.js';
 import type { LogKind, Refusal } from './kind.js';
 import { type Line, type NewLine, type Stamp, stampLine, textOfLine } from './line.js';
 import { closeLogFile, type LogFile, openLogFile, sizeOfLog, unusable } from './logFile.js';
+import { NewerVersionError } from './newerLog.js';
 import { type LogCounts, LogReader } from './reader.js';
 
 /** How often lines are written again that were lost: each time, another writer must have died within a line. */
@@ -147,7 +148,7 @@ export class Log<State, Events = never> {
    * @param decide takes the state as it is now. An empty list means that what is asked for already holds, and writes nothing.
    *   It throws `RefusedError` for what the state forbids
    * @returns for each line why it was refused; null if it was applied
-   * @throws UsageError if a newer version has written to the log, and for a line that is too long
+   * @throws NewerVersionError if a newer version has written to the log; UsageError for a line that is too long
    * @throws UnreachableError if the lines are not, or not wholly, on the disk
    */
   write(
@@ -156,9 +157,7 @@ export class Log<State, Events = never> {
     { isFact = false, isDurable = true }: WriteOptions = {},
   ): (Refusal | null)[] {
     this.refresh();
-    if (this.counts.newer > 0 && !isFact) {
-      throw new UsageError(`a newer version of Watchkeeper has written to ${this.path}; update this one to change it`);
-    }
+    if (this.counts.newer > 0 && !isFact) throw new NewerVersionError(this.path, 'change it');
     const common = this.#kind.common?.(this.state);
     const lines = decide(this.state).map((line) => stampLine({ ...common, ...line }, stamp));
     const outcomes = this.#put(lines, isDurable, () => false);

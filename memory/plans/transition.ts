@@ -29,6 +29,7 @@ export interface Transition {
   readonly done: Pick<MoveFields, 'context' | 'no_context_reason' | 'output' | 'validation'>;
   readonly tokens: Omit<WorklogFields<'tokens'>, 'step'> | undefined;
   readonly error: Omit<WorklogFields<'error'>, 'step' | 'resolved'> | undefined;
+  /** The agent of the phase that ends; if none ends, of those that start. */
   readonly agent: string | undefined;
   readonly reason: string | undefined;
   readonly decided_by: string | undefined;
@@ -58,6 +59,14 @@ export function requireUsable({ completed, failed, skipped, next, files }: Trans
 }
 
 /**
+ * @returns the name of the agent that gets the phases that start. The one that has ended a phase in this call does not: which agents do
+ *   the next ones is not known yet, so their starter has them until a named agent of its process starts them
+ */
+export function starterOf({ completed, failed, skipped, agent }: Transition): string | undefined {
+  return [completed, failed, skipped].every((id) => id === null) ? agent : undefined;
+}
+
+/**
  * @returns the lines that do it in the present state
  * @throws RefusedError if files are named without context, or another agent has a phase that is to be started
  */
@@ -68,13 +77,14 @@ export function linesOfTransition(
 ): WorklogLine[] {
   const { skipped, next, reason, decided_by, agent, tokens, holder, call } = transition;
   const step = transition.completed ?? transition.failed ?? (next.length === 1 ? next[0] : undefined);
+  const starter = starterOf(transition);
   const starts = next.map((id) => {
     const isEnded = id === transition.failed;
     // A phase that fails in this call has no holder any more when it is retried.
     const held = isEnded
       ? { ...(holder !== null && { holder }) }
-      : startFields(memory, state, { step: id, agent, holder });
-    return worklogKind.line('step', { step: id, to: 'in_progress', agent, call, ...held });
+      : startFields(memory, state, { step: id, agent: starter, holder });
+    return worklogKind.line('step', { step: id, to: 'in_progress', agent: starter, call, ...held });
   });
   return [
     ...completionLines(state, transition),

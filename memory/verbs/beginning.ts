@@ -12,6 +12,7 @@ import { requireOwnMemory } from '../sessions/ownMemory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { writeOrRefuse } from '../sessions/write.js';
 import { stepLine } from '../show/status.js';
+import { requireDirectory } from '../workspaces/removed.js';
 import { sinceScan } from '../workspaces/scan.js';
 import { putAway, reportsHere } from './followUps.js';
 import { allHere, inTheWay, onlyCrashed } from './inTheWay.js';
@@ -68,6 +69,7 @@ function resumed(memory: Memory, meant: OpenSession, holder: OpenSession | null)
 }
 
 async function begin(memory: Memory, holder: OpenSession | null, wanted: Wanted): Promise<Begun> {
+  requireDirectory(memory.surroundings.directory);
   const { existing, task, plan } = wanted;
   const archives = existing === 'archive';
   const isChild = wanted.parent !== undefined;

@@ -56,11 +56,12 @@ export function archiveWhenDone(
   return { archived, next: hadEnded ? null : continueAfter(memory, session) };
 }
 
-/** @returns what a verb that may have settled the last phase adds to its outcome */
+/** @returns what a verb that may have settled the last phase adds to its outcome; `archived` is null if the session stays */
 export function afterMoves(memory: Continuing, session: OpenSession) {
-  const archived = archiveWhenDone(memory, session)?.archived;
-  if (archived === undefined) return { lines: [], value: {}, more: {} };
+  const archived = archiveWhenDone(memory, session)?.archived ?? null;
+  if (archived === null) return { archived, lines: [], value: {}, more: {} };
   return {
+    archived,
     lines: [`all phases of session ${session.id} are done; it is in the archive: ${archived}`],
     value: { archived },
     more: { followUps: putAway(session) },

@@ -10,6 +10,7 @@ import { verb } from './verb.js';
 export const initializeWorkspace = verb({
   name: 'initialize_workspace',
   summary: 'make a directory known, and name the folder that mirrors its active session',
+  isAnywhere: true,
   fields: {
     workspace_path: { ...given(z.string()), missing: 'workspace_path is missing: the path of a directory' },
     /** Null for no mirror any more. */

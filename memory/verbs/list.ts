@@ -13,6 +13,7 @@ export const list = verb({
   name: 'list',
   summary:
     'unfinished sessions, by directory; --here: of this directory,\n--all: ended ones, too, --archived: those in the archive',
+  isAnywhere: true,
   fields: { here: flag('[--here]'), all: flag('[--all|--archived]'), archived: flag('') },
   async run(memory, { here, all, archived }, { judge, isProgram }): Promise<Outcome> {
     // Several sessions may be of one directory whose log cannot be read.

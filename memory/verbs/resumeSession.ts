@@ -9,7 +9,7 @@ import { branchOf, nextPhases, openErrors, positionOf } from '../plans/position.
 import type { Memory } from '../sessions/memory.js';
 import { writeOrRefuse } from '../sessions/write.js';
 import { CHANGES, changeOf } from './change.js';
-import { endSession } from './ending.js';
+import { afterMoves, endSession } from './ending.js';
 import { given, type Input } from './fields.js';
 import { ID_SCHEMA } from './planFields.js';
 import { planMeant } from './planMeant.js';
@@ -43,17 +43,20 @@ export const resumeSession = verb({
     const { folder } = memory.isBridges ? session : resumeWith(memory, session);
     if (decision !== undefined) writeOrRefuse(session, memory.stamp, (state) => linesOf(memory, state, input));
     const { state } = session.log;
+    const after = decision === 'skip' ? afterMoves(memory, session) : null;
     return {
       lines: null,
+      ...after?.more,
       value: {
         session_id: session.id,
-        path: folder,
+        path: after?.archived ?? folder,
         ...(decision !== undefined && { decision }),
         position: positionOf(state),
         errors: openErrors(state),
         conflicts,
         branch: branchOf(state),
         legal_next: nextPhases(state),
+        ...after?.value,
       },
     };
   },

@@ -1,4 +1,5 @@
 /** How a session is, whole, for a program: also that there is none. */
+import { damageLines } from '../condition/words.js';
 import { holderWords } from '../fold/holder.js';
 import { unsettledOf } from '../fold/state.js';
 import { computedOf, type Look, lookAt } from '../look/look.js';
@@ -24,12 +25,14 @@ export const sessionStatus = verb({
       return { lines: null, value: { exists: false, workspace: memory.workspace.root, ...unfinished_here } };
     const look = await lookAt(memory, session, { judge: door.judge });
     const { condition, state } = look;
+    const damage = damageLines(condition.damage, session.log.path, door.newerRemedy?.() ?? undefined);
     return {
       lines: null,
       value: {
         exists: true,
         ...state,
         ...computedOf(look),
+        ...(damage.length > 0 && { damage }),
         attention: condition.doing,
         stuck: condition.stuck !== null,
         holders: holdersIn(memory, look.log),

@@ -2,19 +2,18 @@ import * as z from 'zod/mini';
 import { MOVES } from '../fold/rules/steps.js';
 import type { Step } from '../fold/worklog.js';
 import { Git } from '../git/git.js';
-import { archiveDone } from '../keeping/archive.js';
 import { type Refusal, RefusedError } from '../logs/kind.js';
 import { observe } from '../observed/sources.js';
 import { callerHolder, takenBy } from '../plans/holding.js';
 import { nextPhases } from '../plans/position.js';
 import { unattributedChanges, unseenFiles } from '../plans/seenChanges.js';
-import { linesOfTransition, requireUsable, type Transition } from '../plans/transition.js';
+import { linesOfTransition, requireUsable, starterOf, type Transition } from '../plans/transition.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { writeTogether } from '../sessions/write.js';
 import { ERROR_TYPES } from '../words.js';
+import { afterMoves } from './ending.js';
 import { given, type Input } from './fields.js';
-import { putAway } from './followUps.js';
 import { meant } from './meant.js';
 import { ID_SCHEMA } from './planFields.js';
 import { verb } from './verb.js';
@@ -73,16 +72,16 @@ export const transitionPhase = verb({
     const { log } = session;
     const compared = transition.completed === null ? null : await seenOf(memory, session);
     const place = memory.workspaceOf(log.state) ?? memory.workspace;
-    const archived = moved.completed.length + moved.skipped.length === 0 ? null : archiveDone(memory, session);
+    const settled = moved.completed.length + moved.skipped.length;
     const value = {
       session_id: session.id,
       ...moved,
       unseen: compared === null ? [] : unseenFiles(compared, moved.completed, place.root),
       unattributed_changes: compared === null ? [] : unattributedChanges(compared),
       legal_next: nextPhases(log.state),
-      ...(archived !== null && { archived }),
     };
-    return { value, lines: null, ...(archived !== null && { followUps: putAway(session) }) };
+    const after = settled === 0 ? null : afterMoves(memory, session);
+    return { value: { ...value, ...after?.value }, lines: null, ...after?.more };
   },
 });
 
@@ -173,7 +172,9 @@ function move(memory: Memory, session: OpenSession, transition: Transition): Mov
 }
 
 /** @returns the refusal; if another agent was faster, with the words and details of that agent */
-function refusalOf(memory: Memory, { log }: OpenSession, { next, agent, holder }: Transition, refusal: Refusal) {
+function refusalOf(memory: Memory, { log }: OpenSession, transition: Transition, refusal: Refusal) {
+  const { next, holder } = transition;
+  const agent = starterOf(transition);
   const taken = next.map((step) => takenBy(memory, log.state, { step, agent, holder })).find((one) => one !== null);
   return refusal.code === 'taken' && taken ? taken : new RefusedError(refusal);
 }

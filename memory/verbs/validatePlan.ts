@@ -6,6 +6,7 @@ import { verb } from './verb.js';
 export const validatePlan = verb({
   name: 'validate_plan',
   summary: 'check a plan, and store nothing',
+  isAnywhere: true,
   fields: { phases: given(PHASES) },
   run(memory, { phases }) {
     const { violations, order, batches } = checkPlan(phasesOf(memory, phases));

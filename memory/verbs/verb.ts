@@ -62,6 +62,8 @@ export interface Door {
   readonly judge: Judge;
   /** Shows a line at once. */
   say(line: string): void;
+  /** What to do about a record of a newer version, as an imperative. To update this program, if it is missing or returns null. */
+  newerRemedy?(): string | null;
 }
 
 export interface Verb<F extends Fields = Fields, Result extends Outcome = Outcome> {
@@ -69,6 +71,8 @@ export interface Verb<F extends Fields = Fields, Result extends Outcome = Outcom
   /** For the help: a clause, without a full stop. */
   readonly summary: string;
   readonly fields: F;
+  /** Whether it works without the caller's directory. */
+  readonly isAnywhere?: true;
   run(memory: Memory, input: Input<F>, door: Door): Result | Promise<Result>;
 }
 

@@ -11,9 +11,9 @@ export async function status({ context, places, agents, print }: PluginCall): Pr
   const { installation, agents: looks, trouble } = await wholeStatusOf(places, agents, asker);
   const isInstalled = looks.some(hasPlugin);
   const lines = [
-    ...renderTable(['AGENT', 'HOOKS', 'SKILLS', 'PLUGIN'], looks.map(rowOf), { columns: columnsOf(context.io) }).split(
-      '\n',
-    ),
+    ...renderTable(['AGENT', 'HOOKS', 'SKILLS', 'MCP SERVER', 'PLUGIN'], looks.map(rowOf), {
+      columns: columnsOf(context.io),
+    }).split('\n'),
     ...(isInstalled || installation.installation !== null ? [`the hooks start ${startedBy(installation)}`] : []),
     ...(isInstalled ? [] : ['no agent has the plugin; to install it: watchkeeper plugin install']),
     ...troubleLines(trouble, context),
@@ -27,9 +27,9 @@ export async function status({ context, places, agents, print }: PluginCall): Pr
   return isInstalled && trouble.length === 0 ? 0 : 1;
 }
 
-function rowOf({ agent, hooks, off_here, skills, plugins }: AgentLook): string[] {
+function rowOf({ agent, hooks, off_here, skills, server, plugins }: AgentLook): string[] {
   const named = plugins.map(({ id, scope, enabled }) => `${id} (${scope}${enabled ? '' : ', disabled'})`);
-  return [AGENTS[agent].title, off_here ? `${hooks} here` : hooks, skills, named.join(', ') || 'not installed'];
+  return [AGENTS[agent].title, off_here ? `${hooks} here` : hooks, skills, server, named.join(', ') || 'not installed'];
 }
 
 function startedBy({ file, installation }: InstallationLook): string {

@@ -124,7 +124,13 @@ describeWhereInstalled('the plugin in the real Claude Code', CLAUDE, () => {
       const scene = scratch('claude');
       expect(await scene.look()).toMatchObject({ hooks: 'none', skills: 'none', trouble: [] });
       expect(await scene.install()).toEqual([null, null]);
-      expect(await scene.look()).toMatchObject({ hooks: 'on', skills: 'plugin', marketplace: scene.root, trouble: [] });
+      expect(await scene.look()).toMatchObject({
+        hooks: 'on',
+        skills: 'plugin',
+        server: 'on',
+        marketplace: scene.root,
+        trouble: [],
+      });
       expect(await scene.install()).toEqual([null, null]);
 
       await scene.run('claude', ['plugin', 'install', '--scope', 'project', 'watchkeeper@watchkeeper']);
@@ -185,7 +191,12 @@ describeWhereInstalled('the plugin in the real Codex', CODEX, () => {
       const scene = scratch('codex');
       expect(await scene.look()).toMatchObject({ hooks: 'none', skills: 'none', trouble: [] });
       expect(await scene.install()).toEqual([null, null]);
-      expect(await scene.look()).toMatchObject({ hooks: 'untrusted', skills: 'plugin', marketplace: scene.root });
+      expect(await scene.look()).toMatchObject({
+        hooks: 'untrusted',
+        skills: 'plugin',
+        server: 'on',
+        marketplace: scene.root,
+      });
       await trustHooks(scene.asker);
       expect(await scene.look()).toMatchObject({ hooks: 'on', trouble: [] });
       expect(await scene.install()).toEqual([null, null]);

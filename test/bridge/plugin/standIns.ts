@@ -14,7 +14,11 @@ export type Answers = Readonly<Record<string, unknown>>;
 /** What both print where nothing is installed. */
 const NOTHING: Readonly<Record<AgentName, Answers>> = {
   claude: { 'plugin list --json': [], 'plugin marketplace list --json': [] },
-  codex: { 'plugin list --json': { installed: [] }, 'plugin marketplace list --json': { marketplaces: [] } },
+  codex: {
+    'plugin list --json': { installed: [] },
+    'plugin marketplace list --json': { marketplaces: [] },
+    'mcp list --json': [],
+  },
 };
 
 /** The server of Codex answers the second question as soon as it was asked, and goes on. */
@@ -73,13 +77,22 @@ export function standIns(names: readonly AgentName[] = ['claude', 'codex']): Sta
     changes: () =>
       readFileSync(join(folder, 'calls'), 'utf8')
         .split('\n')
-        .filter((line) => line !== '' && !line.endsWith('--json') && !/app-server$|features list$/.test(line)),
+        .filter((line) => line !== '' && !line.endsWith('--json') && !/app-server$|features list$|mcp get/.test(line)),
   };
 }
 
+/** A server that lists its tools. */
+export const SERVES = {
+  command: systemProgram('sh') ?? 'sh',
+  args: [
+    '-c',
+    `while read -r line; do case $line in *tools/list*) echo '{"id":2,"result":{"tools":[{}]}}'; esac; done`,
+  ],
+};
+
 /** What Claude Code lists of one plugin. */
 export function ofClaude(id: string, more: object = {}) {
-  return { id, version: '0.1.0', scope: 'user', enabled: true, ...more };
+  return { id, version: '0.1.0', scope: 'user', enabled: true, mcpServers: { watchkeeper: SERVES }, ...more };
 }
 
 /** What Codex answers when it has the plugin; each hook has one of these trusts. */
@@ -92,6 +105,7 @@ export function ofCodex(trust: readonly string[], more: object = {}): Answers {
   }));
   return {
     'plugin list --json': { installed: [{ pluginId: 'watchkeeper@watchkeeper', name: 'watchkeeper', enabled: true }] },
+    'mcp list --json': [{ name: 'watchkeeper', enabled: true, transport: { ...SERVES, env_vars: [] } }],
     'app-server': {
       id: 2,
       result: { data: [{ hooks: [{ pluginId: null, enabled: false, trustStatus: 'x' }, ...hooks] }] },

@@ -1,7 +1,7 @@
 /** A step that another agent may have is started, refused or taken over. The agents are real processes. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type WorklogLine, worklogKind } from '../../../memory/fold/rules/kind.js';
 import type { RefusedError } from '../../../memory/logs/kind.js';
 import { callerHolder, startFields } from '../../../memory/plans/holding.js';
@@ -11,6 +11,7 @@ import { writeOrRefuse } from '../../../memory/sessions/write.js';
 import { show } from '../../../memory/verbs/show.js';
 import { step } from '../../../memory/verbs/step.js';
 import { sync } from '../../../memory/verbs/sync.js';
+import { transitionPhase } from '../../../memory/verbs/transitionPhase.js';
 import { ask, type Door } from '../../../memory/verbs/verb.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
 import { redactShapes } from '../../../src/log/redact.js';
@@ -135,6 +136,60 @@ test('two names in one process are two agents', async () => {
   begin('coder');
   expect(session.log.state.steps.get('1')).toMatchObject({ agent: 'coder', call: 'toolu_1' });
   for (const name of ['tester', null]) expect(() => begin(name)).toThrow(`process ${one.pid} (agent coder) has it`);
+});
+
+describe('an orchestrator', () => {
+  const PHASES = [
+    { id: 1, name: 'Design' },
+    { id: 2, name: 'Server', blocked_by: [1] },
+    { id: 3, name: 'Form', blocked_by: [1] },
+  ];
+  const move = (memory: Memory, fields: object) => ask(transitionPhase, memory, { ...fields }, DOOR);
+  const agentsOf = (memory: Memory) => [...stateOf(memory).steps.values()].slice(-3).map(({ agent }) => agent);
+
+  beforeEach(async () => {
+    const session = scene.open().which(null);
+    session.log.write(
+      () =>
+        PHASES.map(({ id, name, blocked_by = [] }) =>
+          worklogKind.line('step_added', {
+            step: `p${id}`,
+            title: name,
+            blocked_by: blocked_by.map((one) => `p${one}`),
+          }),
+        ),
+      scene.open().stamp,
+    );
+  });
+
+  test('ends a phase of one agent, and hands the phases that it starts then to others of its process', async () => {
+    const one = await agent();
+    await move(one.open(), { next_phase_id: 'p1', agent: 'architect' });
+    const ended = { completed_phase_id: 'p1', agent: 'architect', next_phase_ids: ['p2', 'p3'] };
+    expect((await move(one.open(), ended)).value).toMatchObject({ completed: ['p1'], started: ['p2', 'p3'] });
+    expect(agentsOf(one.open())).toEqual(['architect', null, null]);
+    const before = stateOf(one.open()).steps.get('p2');
+    expect((await move(one.open(), { next_phase_id: 'p2', agent: 'coder' })).value).toMatchObject({ started: ['p2'] });
+    const after = stateOf(one.open()).steps.get('p2');
+    expect(after).toMatchObject({ agent: 'coder', holder: { process: { pid: one.pid } }, retries: 0 });
+    expect(after?.spans).toEqual(before?.spans);
+    await expect(move(one.open(), { next_phase_id: 'p2', agent: 'tester' })).rejects.toMatchObject({
+      code: 'taken',
+      details: { agent: 'coder', alive: true },
+    });
+  });
+
+  test('of another process gets no phase that one has without a name', async () => {
+    const [one, other] = [await agent(), await agent()];
+    await move(one.open(), { next_phase_id: 'p1' });
+    await expect(move(other.open(), { next_phase_id: 'p1', agent: 'coder' })).rejects.toMatchObject({ code: 'taken' });
+    await move(one.open({ CODEX_THREAD_ID: 'c1' }), { completed_phase_id: 'p1', next_phase_id: 'p2' });
+    const [own, foreign] = [{ CODEX_THREAD_ID: 'c1' }, { CODEX_THREAD_ID: 'c2' }];
+    const start = { next_phase_id: 'p2', agent: 'coder' };
+    await expect(move(one.open(foreign), start)).rejects.toMatchObject({ code: 'taken' });
+    await move(one.open(own), start);
+    expect(stateOf(one.open()).steps.get('p2')).toMatchObject({ agent: 'coder' });
+  });
 });
 
 test('work show says which agent has a step, and whether it lives', async () => {

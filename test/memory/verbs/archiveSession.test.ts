@@ -9,13 +9,16 @@ import { adoptCaller } from '../../../memory/sessions/adoption.js';
 import { archiveSession } from '../../../memory/verbs/archiveSession.js';
 import { createSession } from '../../../memory/verbs/createSession.js';
 import { archiveWhenDone } from '../../../memory/verbs/ending.js';
+import { resumeSession } from '../../../memory/verbs/resumeSession.js';
 import { step } from '../../../memory/verbs/step.js';
 import { sync } from '../../../memory/verbs/sync.js';
-import type { Door } from '../../../memory/verbs/verb.js';
+import { transitionPhase } from '../../../memory/verbs/transitionPhase.js';
+import { type AnyVerb, ask, type Door } from '../../../memory/verbs/verb.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
 import { afterThisTest } from '../../harness/scope.js';
 import { type Scratch, scratch } from './asked.js';
 
+const NO_DOOR = {} as Door;
 let scene: Scratch;
 let session: string;
 const stateOf = (id = session) => scene.memory().which(id).log.state;
@@ -180,6 +183,52 @@ describe('a session is archived by itself', () => {
     const memory = scene.memory();
     memory.lifecycle.end(memory.which(session), memory.workspace, { lines: () => [], reason: 'failed' });
     expect(archiveWhenDone(memory, memory.which(session))).toBeNull();
+  });
+
+  test.each<[string, object, boolean]>([
+    ['agents', { agents: ['coder'] }, true],
+    ['files', { files: ['a.ts'] }, true],
+    ['parallel', { parallel: true }, true],
+    ['blockers', { blocked_by: [0] }, true],
+    ['neither', {}, false],
+  ])('if one of its steps has what makes it a phase: %s', async (_, fields, isArchived) => {
+    const other = scratch();
+    const phases = [
+      { id: 0, name: 'a' },
+      { id: 1, name: 'b', ...fields },
+    ];
+    await other.asked(createSession, { task: 'T', phases });
+    await other.asked(transitionPhase, { next_phase_ids: 'blocked_by' in fields ? [0] : [0, 1] });
+    await other.asked(transitionPhase, { completed_phase_id: 0, ...('blocked_by' in fields && { next_phase_id: 1 }) });
+    const last = await other.asked(transitionPhase, { completed_phase_id: 1 });
+    expect('archived' in last).toBe(isArchived);
+  });
+
+  test('if a plain step was completed with files', async () => {
+    const other = scratch();
+    await other.asked(createSession, { task: 'T', phases: [{ id: 1, name: 'a' }] });
+    await other.asked(transitionPhase, { next_phase_id: 1 });
+    const done = { completed_phase_id: 1, files_deleted: ['a.ts'], no_context_reason: 'none' };
+    expect(await other.asked(transitionPhase, done)).toMatchObject({ archived: expect.any(String) });
+  });
+
+  test.each<[string, AnyVerb, object]>([
+    ['transition_phase', transitionPhase, { completed_phase_id: '3' }],
+    ['transition_phase that skips', transitionPhase, { skipped_phase_id: '3', reason: 'r', decided_by: 'person' }],
+    ['a resume that skips', resumeSession, { decision: 'skip', phase_id: '3', reason: 'r', decided_by: 'person' }],
+  ])('by %s, and its agent continues in a session of its own', async (name, verb, fields) => {
+    const agent = { CLAUDE_CODE_SESSION_ID: '11111111-1111-4111-8111-111111111111', CLAUDE_PID: String(process.ppid) };
+    const memory = scene.memory('agent', agent);
+    adoptCaller(memory, memory.which(session));
+    await done('1', '2');
+    if (name === 'transition_phase') await move('3', 'in_progress');
+    const { value, followUps } = await ask(verb, scene.memory('agent', agent), { ...fields }, NO_DOOR);
+    expect(value).toMatchObject({ session_id: session, archived: expect.stringContaining('/archive/') });
+    if (verb === resumeSession) expect(value).toMatchObject({ path: (value as { archived: string }).archived });
+    expect(followUps?.map((one) => one.do)).toEqual(['stop_monitor', 'keep']);
+    const next = scene.memory('agent', agent).implied();
+    expect(next?.id).toMatch(/^ses_/);
+    expect(next?.log.state.facts?.continues).toBe(session);
   });
 
   test('and a plain list of steps stays where its owner looks for it', async () => {

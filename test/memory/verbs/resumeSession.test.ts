@@ -33,6 +33,8 @@ async function begun(more: object = {}): Promise<void> {
   await scene.asked(createSession, { task: 'Ship it', phases: PHASES, implementation_plan: 'plan.md', ...more });
   await move({ next_phase_id: 1 });
   writeFileSync(at('api.ts'), 'export {}');
+  // The clock of the scene stands still.
+  utimesSync(at('api.ts'), new Date(now), new Date(now));
   await move({ completed_phase_id: 1, next_phase_id: 2, files_created: ['api.ts'], no_context_reason: 'none' });
 }
 
