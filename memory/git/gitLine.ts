@@ -78,16 +78,65 @@ export function privateLine(repository: PrivateRepository, args: readonly string
   });
 }
 
+/** Where a question about commits is tried, in {@link PrivateRepository.ours}. What git writes there is not in the repository. */
+export const TRIAL = {
+  head: 'HEAD',
+  objects: 'objects',
+  alternates: 'objects/info/alternates',
+  files: 'files',
+} as const;
+/** The worktree of a trial is empty at first, and nothing of a user decides how files are merged. */
+const NO_ATTRIBUTES = ['-c', 'core.attributesFile=/dev/null'];
+const AT = '2000-01-01T00:00:00Z';
+/** A throw-away commit needs an author and a time. */
+const AUTHOR = {
+  GIT_AUTHOR_NAME: 'trial',
+  GIT_AUTHOR_EMAIL: 'trial',
+  GIT_AUTHOR_DATE: AT,
+  GIT_COMMITTER_NAME: 'trial',
+  GIT_COMMITTER_EMAIL: 'trial',
+  GIT_COMMITTER_DATE: AT,
+} as const;
+
+/**
+ * @param ours as {@link PrivateRepository.ours}, with the parts that {@link TRIAL} names
+ * @returns the line of a call about commits alone: no worktree, no setting of a user, no object of the repository is changed
+ */
+export function trialLine(root: string, ours: string, args: readonly string[], variables: GitVariables): GitLine {
+  const files = join(ours, TRIAL.files);
+  return gitLine(['-C', files, ...NO_ATTRIBUTES, ...args], root, {
+    PATH: variables.PATH,
+    HOME: variables.HOME,
+    GIT_DIR: ours,
+    GIT_OBJECT_DIRECTORY: join(ours, TRIAL.objects),
+    GIT_WORK_TREE: files,
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_ATTR_NOSYSTEM: '1',
+    ...AUTHOR,
+  });
+}
+
+export interface GitCall {
+  /** In milliseconds. Then git is killed. */
+  readonly limitMs: number;
+  /** Standard input; none if missing. */
+  readonly input?: string | undefined;
+  /** `latin1` keeps every byte apart, for texts that are compared; `utf8` if missing. */
+  readonly encoding?: 'utf8' | 'latin1' | undefined;
+}
+
 /** Runs a line to its end, or for so long. */
-export function runGit({ command, args, env }: GitLine, limitMs: number): GitEnd {
+export function runGit({ command, args, env }: GitLine, { limitMs, input, encoding = 'utf8' }: GitCall): GitEnd {
   const { status, stdout } = spawnSync(command, args, {
     // The `git` of a version manager may read files of its directory first.
     cwd: '/',
-    encoding: 'utf8',
+    encoding,
     timeout: limitMs,
     killSignal: 'SIGKILL',
     maxBuffer: MOST_BYTES,
-    stdio: ['ignore', 'pipe', 'ignore'],
+    ...(input !== undefined && { input }),
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'ignore'],
     env,
   });
   return { code: status, out: stdout ?? '' };

@@ -1,10 +1,22 @@
 /** A repository, asked so that nothing of it is run; see `gitLine.ts`. */
-import { lstatSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { checkoutOf, type GitFolders, gitFoldersOf } from './checkout.js';
-import { type GitVariables, isInside, placeLine, privateLine, runGit, settingsLine } from './gitLine.js';
-import { OBEYED, OF_COMMITS, readSettings } from './settings.js';
+import {
+  type GitCall,
+  type GitEnd,
+  type GitLine,
+  type GitVariables,
+  isInside,
+  placeLine,
+  privateLine,
+  runGit,
+  settingsLine,
+  TRIAL,
+  trialLine,
+} from './gitLine.js';
+import { type GitSettings, OBEYED, OF_COMMITS, readSettings } from './settings.js';
 
 /** The data in the folder that worktrees share, without the objects: everything but configuration and hooks. */
 const SHARED = ['refs', 'packed-refs', 'reftable', 'info', 'shallow'];
@@ -16,8 +28,22 @@ const NONE = 1;
 export interface Repository {
   /** Whether it has no files of its own: then there is no worktree. */
   readonly isBare: boolean;
+  /** The folder that its worktrees share. */
+  readonly common: string;
   /** @returns what git printed; null if it failed or took too long */
   ask(args: readonly string[], print?: Print): string | null;
+  /** As {@link ask}, about another worktree of the repository. @returns null also if its files belong to another user */
+  askIn(worktree: WorktreePlace, args: readonly string[]): string | null;
+  /**
+   * Asks about commits alone. Git may write objects and an index: they last as long as the question, outside the repository. No
+   * setting and no worktree of a user changes the answer.
+   */
+  attempt(args: readonly string[], call?: Omit<GitCall, 'limitMs'>): GitEnd;
+}
+
+/** A worktree: its top level, and the folder of its own that git keeps for it. */
+export interface WorktreePlace extends Pick<GitFolders, 'folder'> {
+  readonly root: string;
 }
 
 /** How a difference is printed: as git does, or as the settings of repository and user say. */
@@ -48,22 +74,57 @@ export function withRepository<Answer>(
   const isShown = about === 'commits' && checkoutOf(root)?.head?.length === SHA1_LENGTH;
   const settings = isShown ? OF_COMMITS : settingsOf(root, folders, variables, preparingMs);
   if (settings === null) return null;
-  const { isBare, format, ofFiles, ofPrint } = settings;
-  const ours = makePrivateFolder(root, folders.common, format);
+  const ours = makePrivateFolder(root, folders.common, settings.format);
   if (ours === null) return null;
   try {
-    return question({
-      isBare: isBare && folders.folder === folders.common,
-      ask(args, print = 'plain') {
-        const obeyed = print === 'plain' ? ofFiles : [...ofFiles, ...ofPrint];
-        const line = privateLine({ ...folders, root, ours, settings: obeyed }, args, variables);
-        const { code, out } = runGit(line, askingMs);
-        return code === 0 ? out : null;
-      },
-    });
+    return question(repositoryIn(ours, { root, folders, settings, variables, askingMs }));
   } finally {
     remove(ours);
   }
+}
+
+interface Place {
+  readonly root: string;
+  readonly folders: GitFolders;
+  readonly settings: GitSettings;
+  readonly variables: GitVariables;
+  readonly askingMs: number;
+}
+
+function repositoryIn(ours: string, { root, folders, settings, variables, askingMs }: Place): Repository {
+  const { common, folder } = folders;
+  const { isBare, ofFiles, ofPrint } = settings;
+  const printed = (line: GitLine) => {
+    const { code, out } = runGit(line, { limitMs: askingMs });
+    return code === 0 ? out : null;
+  };
+  let isPrepared = false;
+  return {
+    isBare: isBare && folder === common,
+    common,
+    ask(args, print = 'plain') {
+      const obeyed = print === 'plain' ? ofFiles : [...ofFiles, ...ofPrint];
+      return printed(privateLine({ ...folders, root, ours, settings: obeyed }, args, variables));
+    },
+    askIn(place, args) {
+      if (!isOwn(place)) return null;
+      return printed(privateLine({ ...place, common, ours, settings: ofFiles }, args, variables));
+    },
+    attempt(args, call = {}) {
+      if (!isPrepared) prepareTrial(ours, common);
+      isPrepared = true;
+      return runGit(trialLine(root, ours, args, variables), { ...call, limitMs: askingMs });
+    },
+  };
+}
+
+/** New objects come into a folder of ours. Those of the repository are read from there. */
+function prepareTrial(ours: string, common: string): void {
+  mkdirSync(join(ours, TRIAL.files));
+  mkdirSync(dirname(join(ours, TRIAL.alternates)), { recursive: true });
+  // A path with a line end, or one that begins with a quote, is read as a text in quotes.
+  writeFileSync(join(ours, TRIAL.alternates), `${JSON.stringify(join(common, 'objects'))}\n`);
+  writeFileSync(join(ours, TRIAL.head), 'ref: refs/heads/.invalid\n');
 }
 
 /**
@@ -74,17 +135,30 @@ function ownFolders(root: string, { PATH, HOME }: GitVariables, limitMs: number)
   try {
     const folders = gitFoldersOf(root);
     const { folder, common } = folders;
-    const files = [lstatSync(root), lstatSync(join(root, '.git')), statSync(folder), statSync(common)];
-    const user = process.geteuid?.();
-    if (files.every(({ uid }) => uid === user)) return folders;
-    return runGit(placeLine(root, { PATH, HOME }), limitMs).code === 0 ? folders : null;
+    if (areOwn([root, join(root, '.git'), folder, common])) return folders;
+    return runGit(placeLine(root, { PATH, HOME }), { limitMs }).code === 0 ? folders : null;
   } catch {
     return null;
   }
 }
 
+/** @throws if one is not there. Of the first two, git does not follow a link either */
+function areOwn([root = '', link = '', ...folders]: readonly string[]): boolean {
+  const user = process.geteuid?.();
+  const files = [lstatSync(root), lstatSync(link), ...folders.map((folder) => statSync(folder))];
+  return files.every(({ uid }) => uid === user);
+}
+
+function isOwn({ root, folder }: WorktreePlace): boolean {
+  try {
+    return areOwn([root, join(root, '.git'), folder]);
+  } catch {
+    return false;
+  }
+}
+
 function settingsOf(root: string, { folder }: GitFolders, variables: GitVariables, limitMs: number) {
-  const { code, out } = runGit(settingsLine(OBEYED, root, folder, variables), limitMs);
+  const { code, out } = runGit(settingsLine(OBEYED, root, folder, variables), { limitMs });
   return code === 0 || code === NONE ? readSettings(out) : null;
 }
 

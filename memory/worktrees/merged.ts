@@ -1,0 +1,176 @@
+/**
+ * Whether a branch is merged: its change may have come into the target by a merge, as one commit (a squash), or commit by commit.
+ *
+ * 1. Its tip is a commit of the target's history, or merging it changes nothing.
+ * 2. One commit of the target makes the whole change of the branch. The branch must be seen as merged also if the same lines were
+ *    changed afterwards, so this looks at commits made since both parted, and not at the target's files.
+ * 3. Each of its commits was made again in the target.
+ *
+ * Commits are the same change if they change the same files, modes and lines, between the same neighbouring lines. `git cherry` is not
+ * asked: it takes modes and white space for nothing, and reads the target's commits again for each branch.
+ */
+import type { Repository } from '../git/repository.js';
+import { Changes } from './again.js';
+
+export type Why =
+  | 'same'
+  | 'ancestor'
+  | 'nothing_to_change'
+  | 'squashed'
+  | 'picked'
+  | 'not_merged'
+  | 'partly_picked'
+  | 'conflicting'
+  | 'unrelated'
+  | 'shallow'
+  | 'too_far'
+  | 'unreadable'
+  | 'old_git';
+
+export interface Answer {
+  readonly merged: 'yes' | 'no' | 'unknown';
+  readonly why: Why;
+  /** What merging would do now; null if it is not known. */
+  readonly now: 'nothing' | 'changes' | 'conflicts' | null;
+  /** The files in conflict. */
+  readonly conflicts: readonly string[];
+  /** The commit of the target that makes the whole change; null if none does, or it was not looked for. */
+  readonly commit: string | null;
+  /** How many of its commits the target has in other commits; null if they were not compared. */
+  readonly picked: { readonly count: number; readonly of: number } | null;
+}
+
+/** How git exits. */
+const CONFLICTS = 1;
+const NOT_FOUND = 1;
+const BAD_USAGE = 129;
+/** Trial merges for one branch: each is of a commit with the same lines at perhaps another place. */
+const MOST_MERGES = 20;
+
+const ONLY_NAMES = ['--name-only', '--no-messages'];
+
+const PLAIN = { conflicts: [], commit: null, picked: null } as const;
+const NOTHING = { now: 'nothing', conflicts: [] } as const;
+
+/** The limits of a look, in commits of the target, and in those of a branch. */
+export const MOST_IN_A_LIST = 500;
+
+interface Trial {
+  readonly now: 'nothing' | 'changes' | 'conflicts';
+  readonly conflicts: readonly string[];
+}
+
+/** A branch into which others may be merged. Its commits are read once for all of them. */
+export class Target {
+  readonly #repository: Repository;
+  readonly #commit: string;
+  readonly #most: number;
+  readonly #changes: Changes;
+  readonly #tree: string | null;
+
+  /**
+   * @param commit the whole name of its tip
+   * @param most how many commits of the target are looked at, and of a branch
+   */
+  constructor(repository: Repository, commit: string, most: number) {
+    this.#repository = repository;
+    this.#commit = commit;
+    this.#most = most;
+    this.#changes = new Changes(repository);
+    this.#tree = this.#ask('rev-parse', '--verify', '-q', `${commit}^{tree}`)?.trim() ?? null;
+    if (this.#tree !== null) this.#takeAttributes(this.#tree);
+  }
+
+  /** @param tip the whole name of the commit of a branch */
+  answer(tip: string): Answer {
+    if (tip === this.#commit) return yes('same', NOTHING);
+    const { code, out } = this.#repository.attempt(['merge-base', this.#commit, tip]);
+    const base = out.trim();
+    if (code === NOT_FOUND) return unknown(this.#isShallow() ? 'shallow' : 'unrelated');
+    if (code !== 0 || this.#tree === null) return unknown('unreadable');
+    if (base === tip) return yes('ancestor', NOTHING);
+    const trial = this.#merge(this.#commit, tip, this.#tree);
+    if (typeof trial === 'string') return unknown(trial);
+    return trial.now === 'nothing' ? yes('nothing_to_change', trial) : this.#lookBack(tip, base, trial);
+  }
+
+  /** A merge reads attributes from a worktree; the trial has an empty one. No filter runs, because none is configured there. */
+  #takeAttributes(tree: string): void {
+    this.#ask('read-tree', tree);
+    const listed = this.#ask('ls-files', '-z', '--', ':(glob)**/.gitattributes') ?? '';
+    if (listed !== '') this.#repository.attempt(['checkout-index', '-z', '--stdin'], { input: listed });
+  }
+
+  /** Looks for the change of a branch in the commits of the target since they parted. */
+  #lookBack(tip: string, base: string, trial: Trial): Answer {
+    const whole = this.#ask('commit-tree', '-p', base, '-m', 'the whole change', `${tip}^{tree}`)?.trim();
+    const theirs = this.#commits(this.#commit, tip);
+    const own = this.#commits(tip, this.#commit);
+    if (whole === undefined || theirs === null || own === null) return unknown('unreadable', trial);
+    const looked = theirs.slice(0, this.#most).flatMap(({ commit, isMerge }) => (isMerge ? [] : [commit]));
+    const single = own.slice(0, this.#most).flatMap(({ commit, isMerge }) => (isMerge ? [] : [commit]));
+    const candidates = this.#changes.read([whole, ...looked, ...single])
+      ? this.#changes.candidates([whole, ...single], looked)
+      : null;
+    const [squash, ...picks] = candidates ?? [];
+    if (squash === undefined) return unknown('unreadable', trial);
+    const commit = squash.again ?? this.#mergeOf(tip, squash.sameLines);
+    if (commit !== null) return { ...yes('squashed', trial), commit };
+    const isPicked = (one: string, at: number) => this.#changes.isEmpty(one) || (picks[at]?.again ?? null) !== null;
+    const picked = { count: single.filter(isPicked).length, of: own.length };
+    if (own.length > this.#most) return unknown('too_far', trial);
+    if (picked.count === picked.of) return { ...yes('picked', trial), picked };
+    if (theirs.length > this.#most) return { ...unknown('too_far', trial), picked };
+    const open = trial.now === 'conflicts' ? 'conflicting' : 'not_merged';
+    return { ...PLAIN, ...trial, merged: 'no', why: picked.count > 0 ? 'partly_picked' : open, picked };
+  }
+
+  /** The neighbours of the lines had changed before the squash. At another place, the same lines would be another change. */
+  #mergeOf(tip: string, commits: readonly string[]): string | null {
+    const isMergeOf = (commit: string) => {
+      const [before, tree] = this.#ask('rev-parse', `${commit}^`, `${commit}^{tree}`)?.split('\n') ?? [];
+      if (before === undefined || tree === undefined) return false;
+      const trial = this.#merge(before, tip, tree);
+      return typeof trial !== 'string' && trial.now === 'nothing';
+    };
+    return commits.slice(0, MOST_MERGES).find(isMergeOf) ?? null;
+  }
+
+  /** @param tree what comes out if there is nothing to merge */
+  #merge(into: string, tip: string, tree: string): Trial | Why {
+    const { code, out } = this.#repository.attempt(['merge-tree', '--write-tree', '-z', ...ONLY_NAMES, into, tip]);
+    const [merged, ...conflicts] = out.split('\0').filter((word) => word !== '');
+    if (code === CONFLICTS && merged !== undefined) return { now: 'conflicts', conflicts };
+    if (code !== 0) return code === BAD_USAGE ? 'old_git' : 'unreadable';
+    return { now: merged === tree ? 'nothing' : 'changes', conflicts: [] };
+  }
+
+  /** @returns the commits of one that another does not have, the newest first: one more than are looked at, at the most */
+  #commits(of: string, without: string): { readonly commit: string; readonly isMerge: boolean }[] | null {
+    const listed = this.#ask('rev-list', '--parents', `--max-count=${this.#most + 1}`, of, `^${without}`);
+    const lines = listed?.split('\n').filter((line) => line !== '');
+    return (
+      lines?.map((line) => {
+        const [commit = '', ...parents] = line.split(' ');
+        return { commit, isMerge: parents.length > 1 };
+      }) ?? null
+    );
+  }
+
+  #isShallow(): boolean {
+    return this.#ask('rev-parse', '--is-shallow-repository')?.trim() === 'true';
+  }
+
+  #ask(...args: string[]): string | null {
+    const { code, out } = this.#repository.attempt(args);
+    return code === 0 ? out : null;
+  }
+}
+
+function yes(why: Why, trial: Trial): Answer {
+  return { ...PLAIN, ...trial, merged: 'yes', why };
+}
+
+function unknown(why: Why, trial?: Trial): Answer {
+  return { ...PLAIN, now: null, ...trial, merged: 'unknown', why };
+}
