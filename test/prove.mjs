@@ -20,10 +20,8 @@ const PROOFS = {
   published: ['test/published/main.js', 'what is said of real Claude Codes, beside what they publish of themselves'],
   week: ['test/week/main.js', 'what a week with real agents leaves, beside what is said of it'],
   'memory-races': ['test/memory/races/main.js', 'that no acknowledged line of a log is lost among many writers'],
-  'plan-races': [
-    'test/planRaces/main.js',
-    'that no change of a plan is lost among servers, and one agent wins each phase',
-  ],
+  'plan-races': ['test/planRaces/main.js', 'that no change of a plan is lost, and one agent wins each phase'],
+  orchestration: ['test/orchestration/main.js', 'what real agents make of a plan, killed and taken over'],
   'git-programs': ['test/memory/git/main.js', 'that no program that a repository names to git is run'],
   'upgrade-test': ['test/upgrade/main.js', 'that no message is lost in a change of versions, there and back'],
 };

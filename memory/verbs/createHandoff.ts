@@ -49,12 +49,12 @@ export const offerHandoff = verb({
 
 function offer(memory: Memory, input: Input<typeof DOCUMENT>, read: Partial<HandoffDocument>): Outcome {
   const { session: named, ...fields } = input;
+  const session = named === undefined ? memory.implied() : memory.which(named);
   const isGiven = ([, value]: [string, unknown]) =>
     value !== undefined && !(Array.isArray(value) && value.length === 0);
   const given: Partial<HandoffDocument> = { ...read, ...Object.fromEntries(Object.entries(fields).filter(isGiven)) };
   const files = (given.files ?? []).map((path) => memory.pathOf(path.trim()));
   const document = documentOf({ ...given, files }, memory.stamp.redact);
-  const session = named === undefined ? memory.implied() : memory.which(named);
   const { handoff, isKnown } = handoffsOf(memory).offer({
     document,
     ...stampsOf(memory, session),

@@ -102,11 +102,11 @@ export const acceptHandoff = verb({
   summary: 'take it: to follow its steps, adapt them, or begin afresh; prints the\ndocument. One worker gets it',
   fields: { id: ID, as: { ...option('--as follow|adapt|fresh'), schema: z.optional(z.enum(TAKEN_AS)) } },
   async run(memory, input): Promise<Outcome> {
+    const session = input.session === undefined ? memory.implied() : memory.which(input.session);
     const { as } = input;
     if (as === undefined) throw new UsageError(`how will you go on with it? --as one of ${TAKEN_AS.join(', ')}`);
     const handoffs = handoffsOf(memory);
     const { id } = handoffs.named(idOf(input));
-    const session = input.session === undefined ? memory.implied() : memory.which(input.session);
     const workspace = memory.workspace.id;
     const line = handoffKind.line('accepted', { as, session_id: session?.id, workspace });
     const { handoff, isKnown } = handoffs.answer(
