@@ -32,6 +32,10 @@ export const QUICK_COMMANDS: Readonly<Record<QuickName, Entry>> = {
     load: () => import('./track/track.js'),
   },
   work: { summary: 'list, show, begin and end sessions of agents and people', load: () => import('./work/work.js') },
+  worktree: {
+    summary: 'list the git worktrees of a repository, and what is in them',
+    load: () => import('./worktree/worktree.js'),
+  },
   mcp: { summary: "serve session memory's tools to agents, or call one", load: () => import('./mcp.js') },
   state: {
     summary: 'read and write the files that mirror sessions in a project',
