@@ -378,7 +378,8 @@ function isCommand(line: string): boolean {
   if (!new RegExp(`^ {2}${name}\\b`, 'm').test(HELPS.get('') ?? '')) return name === 'help';
   if (!HELPS.has(name)) HELPS.set(name, help(name));
   const text = HELPS.get(name) ?? '';
-  const hasWord = !['track', 'work', 'state', 'plugin'].includes(name) || new RegExp(`^ {2}${word}\\b`, 'm').test(text);
+  const hasWord =
+    !['track', 'work', 'worktree', 'state', 'plugin'].includes(name) || new RegExp(`^ {2}${word}\\b`, 'm').test(text);
   // What stands behind `--` is a command of another program.
   const options = namesOfOptions(line.split(' -- ')[0] ?? '');
   return hasWord && options.every((option) => text.includes(option) || option === '--help');

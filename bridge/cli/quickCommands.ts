@@ -36,6 +36,10 @@ export const QUICK_COMMANDS: Readonly<Record<QuickName, Entry>> = {
     summary: 'hand unfinished work over to the next worker, or take it over',
     load: () => import('./handoff/handoff.js'),
   },
+  worktree: {
+    summary: 'list the git worktrees of a repository, and what is in them',
+    load: () => import('./worktree/worktree.js'),
+  },
   mcp: { summary: "serve session memory's tools to agents, or call one", load: () => import('./mcp.js') },
   state: {
     summary: 'read and write the files that mirror sessions in a project',

@@ -16,6 +16,7 @@ export const QUICK_NAMES = [
   'state',
   'track',
   'work',
+  'worktree',
 ] as const;
 
 /** The same program answers them. */

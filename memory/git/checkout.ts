@@ -45,7 +45,11 @@ export interface GitFolders {
  * @returns null if it is none, or cannot be read
  */
 export function checkoutOf(root: string): Checkout | null {
-  const folders = gitFoldersOf(root);
+  return checkoutIn(gitFoldersOf(root));
+}
+
+/** As {@link checkoutOf}, for a worktree whose own files may be gone. */
+export function checkoutIn(folders: GitFolders): Checkout | null {
   const { folder } = folders;
   const head = textOf(join(folder, 'HEAD'));
   if (head === null) return null;

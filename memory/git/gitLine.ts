@@ -108,6 +108,7 @@ export function trialLine(root: string, ours: string, args: readonly string[], v
     PATH: variables.PATH,
     HOME: variables.HOME,
     GIT_DIR: ours,
+    GIT_COMMON_DIR: ours,
     GIT_OBJECT_DIRECTORY: join(ours, TRIAL.objects),
     GIT_WORK_TREE: files,
     GIT_CONFIG_GLOBAL: '/dev/null',

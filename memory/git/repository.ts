@@ -28,6 +28,8 @@ const NONE = 1;
 export interface Repository {
   /** Whether it has no files of its own: then there is no worktree. */
   readonly isBare: boolean;
+  /** Whether the repository has no checkout of its own, also where this worktree is linked to it. */
+  readonly isContainer: boolean;
   /** The folder that its worktrees share. */
   readonly common: string;
   /** @returns what git printed; null if it failed or took too long */
@@ -101,6 +103,7 @@ function repositoryIn(ours: string, { root, folders, settings, variables, asking
   let isPrepared = false;
   return {
     isBare: isBare && folder === common,
+    isContainer: isBare,
     common,
     ask(args, print = 'plain') {
       const obeyed = print === 'plain' ? ofFiles : [...ofFiles, ...ofPrint];

@@ -26,7 +26,8 @@ export function presentDirectory(
   return directory !== null && existsSync(directory) ? directory : null;
 }
 
-function lastDirectory(conversation: Conversation, programs: NonNullable<Memory['programs']>): string | null {
+/** @returns the last directory that the transcript of a conversation names; null if it names none, or cannot be read */
+export function lastDirectory(conversation: Conversation, programs: NonNullable<Memory['programs']>): string | null {
   const path = transcriptOf(conversation, programs);
   if (path === null) return null;
   try {

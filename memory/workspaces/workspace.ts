@@ -23,9 +23,14 @@ export interface Workspace {
 export function workspaceOf(directory: string, covers: (folder: Workspace) => boolean): Workspace {
   const real = realOf(directory);
   const top = nearest(real, (folder) => existsSync(join(folder, '.git')));
-  if (top !== null) return { id: idOf(top), root: top, kind: 'git' };
+  if (top !== null) return worktreeAt(top);
   const plain = (root: string): Workspace => ({ id: idOf(root), root, kind: 'folder' });
   return plain(nearest(real, (folder) => covers(plain(folder))) ?? real);
+}
+
+/** @returns the workspace of a worktree, also if its folder is gone; `root` is without links */
+export function worktreeAt(root: string): Workspace {
+  return { id: idOf(root), root, kind: 'git' };
 }
 
 function idOf(root: string): string {

@@ -66,7 +66,8 @@ export class Target {
   readonly #commit: string;
   readonly #most: number;
   readonly #changes: Changes;
-  readonly #tree: string | null;
+  /** Undefined until a branch needs it; null if it cannot be read. */
+  #tree: string | null | undefined;
 
   /**
    * @param commit the whole name of its tip
@@ -77,8 +78,6 @@ export class Target {
     this.#commit = commit;
     this.#most = most;
     this.#changes = new Changes(repository);
-    this.#tree = this.#ask('rev-parse', '--verify', '-q', `${commit}^{tree}`)?.trim() ?? null;
-    if (this.#tree !== null) this.#takeAttributes(this.#tree);
   }
 
   /** @param tip the whole name of the commit of a branch */
@@ -87,18 +86,25 @@ export class Target {
     const { code, out } = this.#repository.attempt(['merge-base', this.#commit, tip]);
     const base = out.trim();
     if (code === NOT_FOUND) return unknown(this.#isShallow() ? 'shallow' : 'unrelated');
-    if (code !== 0 || this.#tree === null) return unknown('unreadable');
+    if (code !== 0) return unknown('unreadable');
     if (base === tip) return yes('ancestor', NOTHING);
-    const trial = this.#merge(this.#commit, tip, this.#tree);
+    this.#tree ??= this.#prepare();
+    const trial = this.#tree === null ? 'unreadable' : this.#merge(this.#commit, tip, this.#tree);
     if (typeof trial === 'string') return unknown(trial);
     return trial.now === 'nothing' ? yes('nothing_to_change', trial) : this.#lookBack(tip, base, trial);
   }
 
-  /** A merge reads attributes from a worktree; the trial has an empty one. No filter runs, because none is configured there. */
-  #takeAttributes(tree: string): void {
-    this.#ask('read-tree', tree);
+  /**
+   * Gives the trial the attributes of the target: a merge reads them from a worktree, and that of the trial is empty. No filter runs,
+   * because none is configured there.
+   * @returns the target's tree; null if it cannot be read
+   */
+  #prepare(): string | null {
+    const tree = this.#ask('rev-parse', '--verify', '-q', `${this.#commit}^{tree}`)?.trim() ?? null;
+    if (tree === null || this.#ask('read-tree', tree) === null) return null;
     const listed = this.#ask('ls-files', '-z', '--', ':(glob)**/.gitattributes') ?? '';
     if (listed !== '') this.#repository.attempt(['checkout-index', '-z', '--stdin'], { input: listed });
+    return tree;
   }
 
   /** Looks for the change of a branch in the commits of the target since they parted. */

@@ -87,6 +87,7 @@ const CALLS: Readonly<Record<string, readonly (readonly [string, readonly number
   ],
   work: [['list --all --json', [0]]],
   handoff: [['list --json', [0]]],
+  worktree: [],
   mcp: [],
   state: [],
   plugin: [['status --json', [0, 1, 2]]],

@@ -1,7 +1,7 @@
-/** Calls all that the product does in a project: each word of `track` and `work`, as its command line lists them. */
+/** Calls all that the product does in a project: each word of `track`, `work` and `worktree`, as its command line lists them. */
 import type { Said } from '../../bridge/cli/program.js';
 
-export type Command = 'track' | 'work';
+export type Command = 'track' | 'work' | 'worktree';
 export type Say = (command: Command, args: readonly string[]) => Said | Promise<Said>;
 
 export interface Called {
@@ -40,6 +40,8 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'work export': [[ID]],
   'work rebuild': [[ID]],
   'work purge': [[ID], [ID, '--yes']],
+  'worktree list': [['--size']],
+  'worktree path': [['main']],
 };
 
 /**
@@ -48,7 +50,7 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
  */
 export async function everyWord(say: Say, isMeant: (line: string) => boolean = () => true): Promise<Called[]> {
   const called: Called[] = [];
-  for (const command of ['track', 'work'] as const) {
+  for (const command of ['track', 'work', 'worktree'] as const) {
     for (const word of await wordsOf(say, command)) {
       const line = `${command} ${word}`;
       if (!isMeant(line)) continue;

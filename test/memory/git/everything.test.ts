@@ -26,6 +26,8 @@ interface GitCall {
 }
 
 let site: Site;
+/** A worktree with a commit that is not merged. */
+let linked: string;
 let temporary: string;
 /** What is left of PATH. */
 let outside: string;
@@ -33,6 +35,10 @@ let called: Called[];
 
 beforeAll(async () => {
   site = new Site(testFolder());
+  linked = join(site.folder, 'linked');
+  site.git.run(site.root, 'worktree', 'add', '-q', linked, 'HEAD~1');
+  put(join(linked, 'new.txt'), 'new\n');
+  site.git.commitAll(linked, 'new');
   for (const { name, plant } of TOGETHER) plant(site, site.program(name));
   site.marks();
   put(join(site.folder, 'bin/git'), NOTING_GIT, 0o755);
@@ -81,20 +87,39 @@ test('git is asked by our configuration, or where the repository is and how it i
     expect.stringMatching(/^-C ROOT --git-dir=ROOT\/\.git config -z --get-regexp \^\S+\$$/),
     '-C ROOT rev-parse --git-dir',
   ]);
-  for (const { variables } of calls.filter(isPrivate))
+  const ours = expect.stringMatching(`^${temporary}/watchkeeper-git-\\w{6}$`);
+  const inOurs = expect.stringMatching(`^${temporary}/watchkeeper-git-\\w{6}/`);
+  const isTrial = ({ words }: GitCall) => words.includes('core.attributesFile=/dev/null');
+  for (const { variables } of calls.filter(isTrial))
+    expect(variables).toMatchObject({
+      ...{ DIRECTORY: '/', PATH: outside, GIT_DIR: ours, GIT_COMMON_DIR: ours },
+      ...{ GIT_OBJECT_DIRECTORY: inOurs, GIT_WORK_TREE: inOurs },
+      ...{ GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', GIT_ATTR_NOSYSTEM: '1' },
+    });
+  expect(calls.filter(isTrial).length).toBeGreaterThan(0);
+  for (const { variables } of calls.filter((call) => isPrivate(call) && !isTrial(call)))
     expect(variables).toEqual({
       DIRECTORY: '/',
       PATH: outside,
-      GIT_DIR: site.in('.git'),
-      GIT_COMMON_DIR: expect.stringMatching(`^${temporary}/watchkeeper-git-\\w{6}$`),
+      GIT_DIR: site.in(variables.GIT_WORK_TREE === linked ? '.git/worktrees/linked' : '.git'),
+      GIT_COMMON_DIR: ours,
       GIT_OBJECT_DIRECTORY: site.in('.git/objects'),
-      GIT_WORK_TREE: site.root,
+      GIT_WORK_TREE: variables.GIT_WORK_TREE === linked ? linked : site.root,
       GIT_CONFIG_GLOBAL: '/dev/null',
       GIT_CONFIG_NOSYSTEM: '1',
       GIT_OPTIONAL_LOCKS: '0',
     });
-  const asked = ['status', 'diff', 'merge-base', 'rev-list', 'ls-files'];
-  const kinds = calls.filter(isPrivate).map(({ words }) => asked.find((kind) => words.includes(` ${kind} `)));
+  const asked = [
+    'status',
+    'diff',
+    'merge-base',
+    'rev-list',
+    'ls-files',
+    'for-each-ref',
+    'log',
+  ];
+  const untried = calls.filter((call) => isPrivate(call) && !isTrial(call));
+  const kinds = untried.map(({ words }) => asked.find((kind) => words.includes(` ${kind} `)));
   expect(new Set(kinds)).toEqual(new Set(asked));
 });
 

@@ -1,7 +1,6 @@
 /** Whether branches are merged, against a table made by hand; with real git, and the repository as it was before. */
 // covers: memory/worktrees/again.ts memory/worktrees/changes.ts
-import { createHash } from 'node:crypto';
-import { lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { withRepository } from '../../../memory/git/repository.js';
@@ -9,6 +8,7 @@ import { type Answer, MOST_IN_A_LIST, Target } from '../../../memory/worktrees/m
 import { testFolder } from '../../harness/folder.js';
 import { PlainGit, put } from '../git/plainGit.js';
 import { CASES, type Case, type Hands, makeCase, numbered } from './branches.js';
+import { everyFile } from './scene.js';
 
 const LIMITS = { about: 'commits', preparingMs: 10_000, askingMs: 30_000 } as const;
 
@@ -152,19 +152,3 @@ describe('it is not known', () => {
     expect(answerOf(git, root)).toMatchObject({ merged: 'unknown', why: 'unreadable' });
   });
 });
-
-/** Modes and contents. Git renews the times of objects that it would have written. */
-function everyFile(root: string): Record<string, string> {
-  const found: Record<string, string> = {};
-  for (const path of readdirSync(root, { recursive: true, encoding: 'utf8' }).sort()) {
-    const stat = lstatSync(join(root, path));
-    const digest = stat.isFile()
-      ? createHash('sha256')
-          .update(readFileSync(join(root, path)))
-          .digest('hex')
-      : '';
-    const time = path.startsWith('.git/objects/') ? '' : stat.mtimeMs;
-    found[path] = `${stat.mode} ${time} ${digest}`;
-  }
-  return found;
-}

@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { command as track } from '../../../../bridge/cli/track/track.js';
 import { command as work } from '../../../../bridge/cli/work/work.js';
+import { command as worktree } from '../../../../bridge/cli/worktree/worktree.js';
 import type { SurroundingVariable } from '../../../../memory/sessions/surroundings.js';
 import { UnreachableError, UsageError, WatchkeeperError } from '../../../../src/errors.js';
 import { readProcessIdentity } from '../../../../src/host/identity.js';
@@ -17,7 +18,7 @@ export interface Caller {
   readonly where?: string;
 }
 
-const COMMANDS = { track, work };
+const COMMANDS = { track, work, worktree };
 
 export class WorkScene {
   readonly home = join(testFolder(), 'home');

@@ -1,0 +1,131 @@
+/** What is said of a worktree: cells of a table, and sentences about those that need one. */
+import { counted } from '../../src/counted.js';
+import type { Inside } from '../look/inWorktrees.js';
+import type { ListedWorktree } from '../worktrees/list.js';
+import type { Answer, Why } from '../worktrees/merged.js';
+import { ago } from './status.js';
+
+const KIB = 1024;
+const UNITS = ['KiB', 'MiB', 'GiB', 'TiB'];
+
+const WORDS: Readonly<Record<Why, string>> = {
+  same: 'the same commit',
+  ancestor: 'in its history',
+  nothing_to_change: 'nothing left to change',
+  squashed: 'squashed',
+  picked: 'each commit picked',
+  not_merged: 'not merged',
+  partly_picked: 'partly picked',
+  conflicting: 'would conflict',
+  unrelated: 'no common history',
+  shallow: 'a shallow clone ends before they parted',
+  too_far: 'too many commits since they parted',
+  unreadable: 'git cannot read it',
+  old_git: 'needs git 2.38',
+};
+
+export function nameCell({ branch, path, ghost, operation }: ListedWorktree): string {
+  const folder = path.slice(path.lastIndexOf('/') + 1);
+  if (branch === null) return ghost === null ? `${folder} (no branch)` : folder;
+  return operation?.branch == null ? branch : `${branch} (${operation.kind})`;
+}
+
+export function changesCell({ dirt, ghost, operation }: ListedWorktree): string {
+  if (ghost !== null) return 'leftover';
+  if (dirt === null) return 'unknown';
+  const changes = [
+    ...(dirt.tracked.length > 0 ? [`${dirt.tracked.length} changed`] : []),
+    ...(dirt.untracked.length > 0 ? [`${dirt.untracked.length} new`] : []),
+  ].join(', ');
+  const middle = operation === null ? [] : [`in mid-${operation.kind}`];
+  return [changes === '' ? 'clean' : changes, ...middle].join(', ');
+}
+
+export function mergedCell({ merged }: ListedWorktree): string {
+  return merged === null ? '-' : `${merged.merged}: ${mergedWords(merged)}`;
+}
+
+function mergedWords({ merged, why, now, picked }: Answer): string {
+  const count = why === 'partly_picked' && picked !== null ? ` (${picked.count} of ${picked.of})` : '';
+  // For a merged branch that is a surprise: the target has changed what it brought.
+  const again = { nothing: '', changes: '; would change files again', conflicts: '; would conflict now' };
+  return `${WORDS[why]}${count}${merged === 'yes' && now !== null ? again[now] : ''}`;
+}
+
+/** @param now UTC epoch milliseconds */
+export function ageCell({ created_at, last_commit_at }: ListedWorktree, now: number): string {
+  const last = Math.max(created_at ?? 0, last_commit_at ?? 0);
+  return last === 0 ? '-' : ago(now - last);
+}
+
+export function insideCell({ sessions, agents, processes }: Inside): string {
+  const words = [
+    ...(sessions.length > 0 ? [counted(sessions.length, 'session')] : []),
+    ...(agents.length > 0 ? [counted(agents.length, 'agent')] : []),
+    ...(processes !== null && processes.length > 0 ? [counted(processes.length, 'program')] : []),
+  ];
+  return words.length === 0 ? '-' : words.join(', ');
+}
+
+export function sizeCell(bytes: number): string {
+  let value = bytes / KIB;
+  let unit = 0;
+  for (; value >= KIB && unit < UNITS.length - 1; unit += 1) value /= KIB;
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${UNITS[unit]}`;
+}
+
+/** @returns sentences about what a cell has no room for: leftovers, locks, sessions */
+export function notesOn(worktree: ListedWorktree, { sessions, agents }: Inside): string[] {
+  const name = nameCell(worktree);
+  const { ghost, lock, path } = worktree;
+  return [
+    ...(ghost === null ? [] : [`${name}: ${ghostWords(ghost, path)}`]),
+    ...(lock === null ? [] : [`${name}: ${lockWords(lock)}`]),
+    ...sessions.map((session) => `${name}: ${sessionWords(session)}`),
+    ...agents
+      .filter(({ session_id }) => session_id === null)
+      .map(({ program, pid }) => `${name}: ${program} (pid ${pid}), of no session here`),
+  ];
+}
+
+function ghostWords({ kind, answers_for }: NonNullable<ListedWorktree['ghost']>, path: string): string {
+  const answers = answers_for === null ? '' : `; git there answers for ${answers_for}`;
+  switch (kind) {
+    case 'folder_gone':
+      return `git has registered it, but ${path} is gone`;
+    case 'replaced':
+      return `git has registered it, but ${path} belongs to another repository`;
+    case 'unreadable':
+      return `git's folder ${path} does not say where it is`;
+    case 'unregistered':
+      return `${path} was a worktree that git does not know any more`;
+    case 'lost_git':
+      return `${path} has lost its .git${answers}`;
+    default:
+      return kind satisfies never;
+  }
+}
+
+function lockWords({ reason, by }: NonNullable<ListedWorktree['lock']>): string {
+  if (by === null) return reason === '' ? 'locked' : `locked: ${reason}`;
+  const state = { true: 'which is alive', false: 'which is gone', null: 'which cannot be seen from here' };
+  return `locked by Claude Code (pid ${by.pid}), ${state[`${by.is_alive}`]}`;
+}
+
+function sessionWords({
+  session_id,
+  purpose,
+  holds,
+  is_own,
+  agent,
+  agent_is_here,
+}: Inside['sessions'][number]): string {
+  const agents = {
+    lost: 'its agent crashed',
+    at_work: agent_is_here ? 'its agent is at work' : 'its agent works elsewhere',
+    elsewhere: 'its agent is on another host',
+    left: 'no agent works on it',
+  };
+  const place = holds ? 'holds it' : is_own ? 'began here' : 'came here';
+  return `session ${session_id} ${place}, ${agents[agent]}: ${purpose}`;
+}

@@ -1,0 +1,131 @@
+/** The verbs of `watchkeeper worktree`. */
+import { didYouMean } from '../../src/config/didYouMean.js';
+import { UnreachableError, UsageError } from '../../src/errors.js';
+import { type Inside, insideOf } from '../look/inWorktrees.js';
+import type { Memory } from '../sessions/memory.js';
+import { ageCell, changesCell, insideCell, mergedCell, nameCell, notesOn, sizeCell } from '../show/worktreeWords.js';
+import { findWorktrees, type ListedWorktree, listWorktrees } from '../worktrees/list.js';
+import { type RepositoryPlace, repositoryAt } from '../worktrees/place.js';
+import { sizeOf } from '../worktrees/size.js';
+import { type Worktree, worktreeAround, worktreesNamed } from '../worktrees/worktree.js';
+import { flag, neededWord } from './fields.js';
+import { type Outcome, verb } from './verb.js';
+
+/** As many names of changed files are enough for a program that decides what to look at. */
+const MOST_FILES = 50;
+const NOTHING_INSIDE: Inside = { sessions: [], agents: [], processes: null };
+
+export const list = verb({
+  name: 'list',
+  summary:
+    'every worktree of the repository, whichever program made it: changes,\nwhether it is merged, who works in it; --size: with the room it takes',
+  fields: { size: flag('[--size]') },
+  run(memory, { size }): Outcome {
+    const place = placeOf(memory);
+    const found = listWorktrees(place, memory.surroundings.process, memory.surroundings.variables);
+    if (found === null) throw unanswered(place);
+    const { base, worktrees } = found;
+    const inside = insideOf(memory, worktrees);
+    const roots = new Set(worktrees.map(({ path }) => path));
+    const here = worktreeAround(worktrees, memory.workspace.root)?.path ?? null;
+    const rows = worktrees.map((worktree) => ({
+      worktree,
+      inside: inside.get(worktree.path) ?? NOTHING_INSIDE,
+      size: size ? sizeOf(worktree.path, roots) : null,
+    }));
+    return {
+      value: {
+        repository: place.id,
+        home: place.home,
+        base,
+        worktrees: rows.map((row) => ({ ...rowValue(row), is_here: row.worktree.path === here })),
+      },
+      lines: tableOf(memory, rows, base === null ? null : base.name),
+    };
+  },
+});
+
+export const path = verb({
+  name: 'path',
+  summary: 'prints the folder of a worktree, for `cd`; NAME is TYPE/NAME, a branch,\na folder, or the name alone',
+  fields: { name: neededWord('NAME', 'path NAME: which worktree? `watchkeeper worktree list` shows all') },
+  run(memory, { name }): Outcome {
+    const { path, ghost } = worktreeNamed(memory, name);
+    if (ghost?.kind === 'folder_gone' || ghost?.kind === 'unreadable')
+      throw new UsageError(`the folder of ${name} is gone: ${path}`);
+    return { value: { path }, lines: path };
+  },
+});
+
+/** @throws UsageError if the caller's directory is in no repository */
+function placeOf({ surroundings: { directory } }: Memory): RepositoryPlace {
+  const place = repositoryAt(directory);
+  if (place === null) throw new UsageError(`${directory} is in no git repository: change to one first`);
+  return place;
+}
+
+function unanswered({ root }: RepositoryPlace): UnreachableError {
+  return new UnreachableError(`git does not answer for ${root}: is it installed, and are the files yours?`);
+}
+
+/** @throws UsageError if there is no such worktree, or several may be meant; UnreachableError if git does not answer */
+function worktreeNamed(memory: Memory, name: string): Worktree {
+  const place = placeOf(memory);
+  const { process, variables, directory } = memory.surroundings;
+  const worktrees = findWorktrees(place, process, variables);
+  if (worktrees === null) throw unanswered(place);
+  const [found, ...others] = worktreesNamed(worktrees, name, directory);
+  if (found === undefined) {
+    const known = worktrees.map(({ branch, path }) => branch ?? path);
+    throw new UsageError(
+      `no worktree is called ${JSON.stringify(name)}${didYouMean(name, known)} (\`watchkeeper worktree list\` shows all)`,
+    );
+  }
+  if (others.length > 0)
+    throw new UsageError([
+      `${JSON.stringify(name)} may be several worktrees; name one by its folder:`,
+      ...[found, ...others].map((one) => `  ${one.path}`),
+    ]);
+  return found;
+}
+
+interface Row {
+  readonly worktree: ListedWorktree;
+  readonly inside: Inside;
+  /** In bytes; null if it was not asked for. */
+  readonly size: number | null;
+}
+
+function rowValue({ worktree, inside, size }: Row) {
+  const { dirt, folder: _, ...rest } = worktree;
+  const named = (paths: readonly string[]) => ({ count: paths.length, files: paths.slice(0, MOST_FILES) });
+  return {
+    ...rest,
+    dirt: dirt === null ? null : { tracked: named(dirt.tracked), untracked: named(dirt.untracked) },
+    ...inside,
+    ...(size !== null && { size_bytes: size }),
+  };
+}
+
+function tableOf({ clock, stamp, surroundings }: Memory, rows: readonly Row[], base: string | null) {
+  const now = clock.now();
+  const { redact } = stamp;
+  const { HOME } = surroundings.variables;
+  const isSized = rows.some(({ size }) => size !== null);
+  const size = isSized ? ['SIZE'] : [];
+  const cells = rows.map(({ worktree, inside, size }) => [
+    nameCell(worktree),
+    changesCell(worktree),
+    mergedCell(worktree),
+    ageCell(worktree, now),
+    insideCell(inside),
+    ...(size === null ? [] : [sizeCell(size)]),
+    HOME !== undefined && worktree.path.startsWith(`${HOME}/`) ? `~${worktree.path.slice(HOME.length)}` : worktree.path,
+  ]);
+  const notes = rows.flatMap(({ worktree, inside }) => notesOn(worktree, inside).map(redact));
+  return {
+    head: ['BRANCH', 'CHANGES', `MERGED${base === null ? '' : ` INTO ${base}`}`, 'AGE', 'IN IT', ...size, 'FOLDER'],
+    rows: cells.map((row) => row.map(redact)),
+    below: notes.length === 0 ? [] : ['', ...notes],
+  };
+}

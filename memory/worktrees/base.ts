@@ -1,0 +1,75 @@
+/** The branch that others begin at and are merged into. */
+import { join } from 'node:path';
+import type { Repository } from '../git/repository.js';
+import { textOf } from './place.js';
+
+const REFS = ['for-each-ref', '--format=%(refname)%09%(objectname)%09%(symref)'];
+const LOCAL = 'refs/heads/';
+const REMOTE = 'refs/remotes/';
+const USUAL_REMOTE = 'origin';
+const USUAL_NAMES = ['main', 'master'];
+const HEAD_REF = 'ref: ';
+
+export interface Base {
+  /** The name of the default branch: `main`. */
+  readonly branch: string;
+  /** The one that is taken: `main`, or `origin/main` if that has all of it and more, or no local one is there. */
+  readonly name: string;
+  readonly commit: string;
+  /** How many commits the local branch lacks; null if it is taken itself, or is not there. */
+  readonly behind: number | null;
+}
+
+interface Ref {
+  readonly name: string;
+  readonly commit: string;
+  /** The ref that it stands for; empty if it is no such ref. */
+  readonly target: string;
+}
+
+/** @returns null if no default branch is known, or it has no commit */
+export function baseOf(repository: Repository): Base | null {
+  const known = refsOf(repository, [`${REMOTE}*/HEAD`, ...USUAL_NAMES.map((name) => LOCAL + name)]);
+  const heads = known.filter(({ target }) => target.startsWith(REMOTE));
+  const ofRemote = heads.find(({ name }) => name === `${REMOTE}${USUAL_REMOTE}/HEAD`) ?? heads[0];
+  const remote = ofRemote === undefined ? USUAL_REMOTE : (ofRemote.name.slice(REMOTE.length).split('/')[0] ?? '');
+  const branch = ofRemote?.target.slice(`${REMOTE}${remote}/`.length) ?? usualName(known) ?? ownHead(repository);
+  if (branch === null) return null;
+  const tracking = `${REMOTE}${remote}/${branch}`;
+  const refs = refsOf(repository, [LOCAL + branch, tracking]);
+  const local = refs.find(({ name }) => name === LOCAL + branch);
+  const theirs = refs.find(({ name }) => name === tracking);
+  const isAhead = local === undefined || (theirs !== undefined && isAncestor(repository, local, theirs));
+  if (theirs !== undefined && isAhead && theirs.commit !== local?.commit) {
+    const behind = local === undefined ? null : countBetween(repository, local, theirs);
+    return { branch, name: `${remote}/${branch}`, commit: theirs.commit, behind };
+  }
+  return local === undefined ? null : { branch, name: branch, commit: local.commit, behind: null };
+}
+
+function refsOf({ ask }: Repository, patterns: readonly string[]): Ref[] {
+  const lines = ask([...REFS, ...patterns])?.split('\n') ?? [];
+  return lines.flatMap((line) => {
+    const [name = '', commit = '', target = ''] = line.split('\t');
+    return commit === '' ? [] : [{ name, commit, target }];
+  });
+}
+
+function usualName(known: readonly Ref[]): string | null {
+  return USUAL_NAMES.find((name) => known.some((ref) => ref.name === LOCAL + name)) ?? null;
+}
+
+/** The branch with which the repository was made, if its own checkout is on it, or it has none. */
+function ownHead({ common }: Repository): string | null {
+  const head = textOf(join(common, 'HEAD'));
+  return head?.startsWith(HEAD_REF + LOCAL) ? head.slice((HEAD_REF + LOCAL).length) : null;
+}
+
+function isAncestor({ ask }: Repository, one: Ref, other: Ref): boolean {
+  return ask(['merge-base', '--is-ancestor', one.commit, other.commit]) !== null;
+}
+
+function countBetween({ ask }: Repository, one: Ref, other: Ref): number | null {
+  const count = ask(['rev-list', '--count', `${one.commit}..${other.commit}`]);
+  return count === null ? null : Number(count);
+}

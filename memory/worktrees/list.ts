@@ -1,0 +1,111 @@
+/** The worktrees of a repository, with what git says of each. No byte of the repository is changed. */
+import type { ProcessIdentity } from '../../src/host/identity.js';
+import { SECOND } from '../../src/time.js';
+import { checkoutIn } from '../git/checkout.js';
+import type { GitVariables } from '../git/gitLine.js';
+import { type Asking, type Repository, withRepository } from '../git/repository.js';
+import { type Base, baseOf } from './base.js';
+import { type Dirt, stateOf } from './dirt.js';
+import { type Answer, MOST_IN_A_LIST, Target } from './merged.js';
+import type { RepositoryPlace } from './place.js';
+import { type Worktree, worktreesOf } from './worktree.js';
+
+const ASKING: Asking = { about: 'files', preparingMs: 5 * SECOND, askingMs: 30 * SECOND };
+
+export interface ListedWorktree extends Worktree {
+  /** The commit; null before the first one, and if it is not known. */
+  readonly head: string | null;
+  /** Null if git cannot say. */
+  readonly dirt: Dirt | null;
+  /** Null for the default branch itself, and where there is no commit, or no default branch. */
+  readonly merged: Answer | null;
+  /** When its last commit was made, UTC epoch milliseconds. */
+  readonly last_commit_at: number | null;
+}
+
+export interface WorktreeList {
+  /** The branch for which {@link ListedWorktree.merged} is answered; null if none is known. */
+  readonly base: Base | null;
+  readonly worktrees: readonly ListedWorktree[];
+}
+
+/**
+ * @param here the identity of a process of this host
+ * @param variables of the caller
+ * @returns null if git is not installed, or refuses the owner of the files
+ */
+export function listWorktrees(
+  place: RepositoryPlace,
+  here: ProcessIdentity,
+  variables: GitVariables,
+): WorktreeList | null {
+  return withRepository(place.root, variables, ASKING, (repository) => {
+    const worktrees = worktreesOf(place, here, repository.isContainer);
+    const roots = new Set(worktrees.map(({ path }) => path));
+    const base = baseOf(repository);
+    const stated = worktrees.map((worktree) => withState(repository, worktree, roots));
+    const answers = answersFor(repository, base, stated);
+    const times = commitTimes(
+      repository,
+      stated.flatMap(({ head }) => head ?? []),
+    );
+    return {
+      base,
+      worktrees: stated.map((worktree) => ({
+        ...worktree,
+        merged: answers.get(worktree.path) ?? null,
+        last_commit_at: worktree.head === null ? null : (times.get(worktree.head) ?? null),
+      })),
+    };
+  });
+}
+
+/** @returns the worktrees without questions about each; null as {@link listWorktrees} */
+export function findWorktrees(
+  place: RepositoryPlace,
+  here: ProcessIdentity,
+  variables: GitVariables,
+): Worktree[] | null {
+  return withRepository(place.root, variables, ASKING, ({ isContainer }) => worktreesOf(place, here, isContainer));
+}
+
+type Stated = Worktree & Pick<ListedWorktree, 'head' | 'dirt'>;
+
+function withState(repository: Repository, worktree: Worktree, roots: ReadonlySet<string>): Stated {
+  const { path, folder, ghost, branch, operation } = worktree;
+  if (folder === null) return { ...worktree, head: null, dirt: null };
+  const state = ghost === null ? stateOf(repository, { root: path, folder }, roots) : null;
+  // The files are gone; the commit may be the only copy of somebody's work.
+  if (state === null) return { ...worktree, head: headIn(repository, folder, branch), dirt: null };
+  return { ...worktree, head: state.head, branch: state.branch ?? operation?.branch ?? branch, dirt: state.dirt };
+}
+
+function headIn({ ask, common }: Repository, folder: string, branch: string | null): string | null {
+  const head = checkoutIn({ folder, common })?.head ?? null;
+  if (head !== null || branch === null) return head;
+  return ask(['rev-parse', '--verify', '-q', `refs/heads/${branch}`])?.trim() || null;
+}
+
+function answersFor(repository: Repository, base: Base | null, worktrees: readonly Stated[]): Map<string, Answer> {
+  const answers = new Map<string, Answer>();
+  if (base === null) return answers;
+  const target = new Target(repository, base.commit, MOST_IN_A_LIST);
+  const known = new Map<string, Answer>();
+  for (const { path, head, branch } of worktrees) {
+    if (head === null || branch === base.branch) continue;
+    const answer = known.get(head) ?? target.answer(head);
+    known.set(head, answer);
+    answers.set(path, answer);
+  }
+  return answers;
+}
+
+function commitTimes({ ask }: Repository, heads: readonly string[]): Map<string, number> {
+  const lines = heads.length === 0 ? [] : (ask(['log', '--no-walk', '--format=%H %ct', ...heads])?.split('\n') ?? []);
+  return new Map(
+    lines.flatMap((line): [string, number][] => {
+      const [commit = '', seconds = ''] = line.split(' ');
+      return seconds === '' ? [] : [[commit, Number(seconds) * SECOND]];
+    }),
+  );
+}
