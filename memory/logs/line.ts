@@ -66,6 +66,8 @@ export interface Stamp {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: zeros are what is looked for
 const BEFORE_INK = /^[\ufeff\u0000-\u0020]+/;
 const DEEPEST_LEVEL = 16;
+/** A process that holds a step has two. */
+const DEEPEST_OF_TAME = 3;
 const CUT = '…';
 
 /**
@@ -79,17 +81,15 @@ export function stampLine({ event, ...fields }: { readonly event: string }, { cl
 
 /** Most lines are short and hold no secret. As a whole they are searched at a fraction of the cost of each name and value. */
 function isClean(line: Line, redact: Redact): boolean {
-  if (!Object.values(line).every(isShallow)) return false;
+  if (!Object.values(line).every((value) => isTame(value, DEEPEST_OF_TAME))) return false;
   const text = JSON.stringify(line);
   return text.length <= LONGEST_TEXT && redact(text) === text;
 }
 
-function isShallow(value: unknown): boolean {
-  return value !== undefined && (value === null || typeof value !== 'object' || Object.values(value).every(isPlain));
-}
-
-function isPlain(value: unknown): boolean {
-  return value !== undefined && (value === null || typeof value !== 'object');
+/** Whether it is written as it is: nothing in it is undefined, and it has no more than so many levels. */
+function isTame(value: unknown, levels: number): boolean {
+  if (value === null || typeof value !== 'object') return value !== undefined;
+  return levels > 0 && Object.values(value).every((member) => isTame(member, levels - 1));
 }
 
 /**

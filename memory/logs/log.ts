@@ -11,7 +11,7 @@ import { failpoint } from '../../src/failpoints.js';
 import { MAKE_ROOM } from '../../src/files/storageFault.js';
 import type { LogKind, Refusal } from './kind.js';
 import { type Line, type NewLine, type Stamp, stampLine, textOfLine } from './line.js';
-import { closeLogFile, type LogFile, openLogFile, sizeOfLog, unusable } from './logFile.js';
+import { closeLogFile, type LogFile, noteAppend, openLogFile, sizeOfLog, unusable } from './logFile.js';
 import { NewerVersionError } from './newerLog.js';
 import { type LogCounts, LogReader } from './reader.js';
 
@@ -233,6 +233,7 @@ export class Log<State, Events = never> {
     if (unwritable !== null) throw unwritable;
     try {
       failpoint('log.append.before');
+      noteAppend();
       const written = writeSync(descriptor, bytes);
       this.#appended += written;
       if (written < bytes.length)

@@ -85,6 +85,17 @@ function opened(path: string, flags: number, otherwise: string): LogFile | null 
   }
 }
 
+let appends = 0;
+
+export function noteAppend(): void {
+  appends += 1;
+}
+
+/** @returns how often this process has appended to any log */
+export function countAppends(): number {
+  return appends;
+}
+
 /** Does nothing if it is closed already. */
 export function closeLogFile(file: LogFile): void {
   const { descriptor } = file;

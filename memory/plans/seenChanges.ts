@@ -49,10 +49,11 @@ export function unseenFiles({ log, fold }: Record, phases: readonly string[], ro
  *   settled by now. The first ones
  */
 export function unattributedChanges({ log, fold }: Record): string[] {
+  if (fold === null) return [];
   const steps = [...log.steps.values()];
   const named = new Set(steps.flatMap(({ files }) => [...files.created, ...files.modified, ...files.deleted]));
   const paths: string[] = [];
-  for (const [path, file] of fold?.files ?? []) {
+  for (const [path, file] of fold.files) {
     if (file.change === 'read' || named.has(path) || (file.from !== null && named.has(file.from))) continue;
     const during = steps.filter((step) => isDuring(step, file.at));
     if (during.length === 0 || during.some(({ status }) => status === 'in_progress')) continue;

@@ -11,6 +11,7 @@ import { Git } from '../git/git.js';
 import { absolute, homeFolder, Places } from '../home/places.js';
 import { readMemorySettings } from '../home/settings.js';
 import type { Stamp } from '../logs/line.js';
+import { countAppends } from '../logs/logFile.js';
 import type { Origin } from '../words.js';
 import { Claims } from '../workspaces/claims.js';
 import { pathInWorkspace, type Workspace, workspaceOf } from '../workspaces/workspace.js';
@@ -58,6 +59,8 @@ export class Memory {
   readonly opened: OpenSession[] = [];
   /** What the command says at its end: why sessions were left out, such as logs that cannot be read, or which variable named one. */
   readonly leftOut: string[] = [];
+
+  #ofCall: { readonly writes: number; readonly conversation: BoundConversation | null } | null = null;
 
   constructor({ surroundings, folder, clock, redact, origin = originOf(surroundings), known }: MemoryOptions) {
     const { variables } = surroundings;
@@ -147,7 +150,12 @@ export class Memory {
   get conversation(): BoundConversation | null {
     const { toolCall, variables } = this.surroundings;
     const started = conversationIn((name) => variables[name]);
-    return toolCall === undefined ? started : conversationOfCall(this, toolCall, started);
+    if (toolCall === undefined) return started;
+    // A call is short: logs are asked once for it, and again when it has written to one.
+    const writes = countAppends();
+    if (this.#ofCall?.writes !== writes)
+      this.#ofCall = { writes, conversation: conversationOfCall(this, toolCall, started) };
+    return this.#ofCall.conversation;
   }
 
   /**
