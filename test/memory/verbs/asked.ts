@@ -19,6 +19,8 @@ export interface Scratch {
   /** @returns the value of the outcome; of a refusal its code, its message and its details */
   asked(verb: AnyVerb, given: object, by?: Origin): Promise<Answer>;
   outcome(verb: AnyVerb, given: object, by?: Origin): Promise<Outcome>;
+  /** @returns asks as a program that names a session only by its whole id */
+  exactly(given: object): (verb: AnyVerb, more?: object) => Promise<Answer>;
 }
 
 /** Each verb has fields of its own; these are read by several tests. */
@@ -47,7 +49,7 @@ export function scratch({ clock = systemClock, variables: always = {} }: Around 
   const folder = testFolder();
   const [home, directory] = [join(folder, 'home'), join(folder, 'work')];
   mkdirSync(directory, { recursive: true });
-  const memory: Scratch['memory'] = (origin = 'agent', variables = {}) => {
+  const memoryOf = (origin: Origin, variables: Around['variables'] = {}, isExact = false) => {
     const surroundings = {
       directory,
       process: readProcessIdentity('host'),
@@ -58,17 +60,23 @@ export function scratch({ clock = systemClock, variables: always = {} }: Around 
         ...variables,
       },
     };
-    return new Memory({ surroundings, folder: null, clock, redact: redactShapes, origin });
+    return new Memory({ surroundings, folder: null, clock, redact: redactShapes, origin, isExact });
   };
+  const memory: Scratch['memory'] = (origin = 'agent', variables = {}) => memoryOf(origin, variables);
   const outcome: Scratch['outcome'] = (verb, given, by) => ask(verb, memory(by), { ...given }, DOOR);
-  const asked: Scratch['asked'] = (verb, given, by) =>
-    outcome(verb, given, by).then(
-      ({ value }) => value as Answer,
-      (error: unknown) => {
-        if (!(error instanceof WatchkeeperError)) throw error;
-        const details = ('details' in error ? error.details : {}) as Answer;
-        return { ...details, code: error.code, message: error.message };
-      },
-    );
-  return { home, directory, memory, asked, outcome };
+  const asked: Scratch['asked'] = (verb, given, by) => answered(outcome(verb, given, by));
+  const exactly: Scratch['exactly'] = (given) => (verb, more) =>
+    answered(ask(verb, memoryOf('agent', {}, true), { ...given, ...more }, DOOR));
+  return { home, directory, memory, asked, outcome, exactly };
+}
+
+function answered(outcome: Promise<Outcome>): Promise<Answer> {
+  return outcome.then(
+    ({ value }) => value as Answer,
+    (error: unknown) => {
+      if (!(error instanceof WatchkeeperError)) throw error;
+      const details = ('details' in error ? error.details : {}) as Answer;
+      return { ...details, code: error.code, message: error.message };
+    },
+  );
 }
