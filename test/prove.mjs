@@ -24,6 +24,7 @@ const PROOFS = {
     'test/planRaces/main.js',
     'that no change of a plan is lost among servers, and one agent wins each phase',
   ],
+  'mcp-inspector': ['test/mcpInspector/main.js', 'the MCP server by the Inspector: every tool, refusals, no warning'],
   'git-programs': ['test/memory/git/main.js', 'that no program that a repository names to git is run'],
   'upgrade-test': ['test/upgrade/main.js', 'that no message is lost in a change of versions, there and back'],
 };
