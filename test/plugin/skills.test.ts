@@ -43,7 +43,7 @@ test('the plugin has one version, that of the package, and the marketplace names
 });
 
 test('the skills have the names that people look for', () => {
-  const ofModels = ['bookmarking-code', 'session-management', 'session-tracker'];
+  const ofModels = ['bookmarking-code', 'handing-over', 'session-management', 'session-tracker', 'taking-over'];
   expect(SKILLS).toEqual([...OF_PERSONS, ...ofModels].sort());
 });
 
@@ -66,8 +66,8 @@ describe.each(SKILLS)('the skill %s', (skill) => {
   });
 
   test('names only commands and options that exist', () => {
-    const lines = [...text.matchAll(/(?<![\w./-])watchkeeper (track|work) ([a-z-]+)([^`\n]*)/g)];
-    expect(text.match(/(?<![\w./-])watchkeeper (?:track|work|mcp) /g)?.length).toBeGreaterThan(0);
+    const lines = [...text.matchAll(/(?<![\w./-])watchkeeper (track|work|handoff) ([a-z-]+)([^`\n]*)/g)];
+    expect(text.match(/(?<![\w./-])watchkeeper (?:track|work|handoff|mcp) /g)?.length).toBeGreaterThan(0);
     for (const [line, command = '', word = '', rest = ''] of lines) {
       const usage = usageOf(command, word);
       expect([line, usage]).not.toEqual([line, null]);
