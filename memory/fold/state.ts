@@ -90,8 +90,34 @@ export function filesOf({ files, digests }: Worklog): Record<string, FileEntry &
 }
 
 /** Without the parts that only the rules and the attribution of changes need. */
-function shownStep({ spans: _spans, held_by: _line, ...step }: Step) {
-  return { ...step, kind: 'plan' as const };
+function shownStep(step: Step) {
+  // Member by member, as a new step is made.
+  return {
+    id: step.id,
+    external_id: step.external_id,
+    title: step.title,
+    priority: step.priority,
+    blocked_by: step.blocked_by,
+    agents: step.agents,
+    parallel: step.parallel,
+    planned_files: step.planned_files,
+    status: step.status,
+    retries: step.retries,
+    agent: step.agent,
+    holder: step.holder,
+    call: step.call,
+    started_at: step.started_at,
+    ended_at: step.ended_at,
+    reason: step.reason,
+    assumed: step.assumed,
+    output: step.output,
+    validation: step.validation,
+    context: step.context,
+    no_context_reason: step.no_context_reason,
+    files: step.files,
+    tokens: step.tokens,
+    kind: 'plan',
+  } as const satisfies Omit<Step, 'spans' | 'held_by'> & { readonly kind: 'plan' };
 }
 
 export function sumOf(tokens: ReadonlyMap<string, Tokens>): Tokens {

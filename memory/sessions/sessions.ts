@@ -69,6 +69,7 @@ export class Sessions {
     const log = Log.begin(worklogIn(folder), worklogKind);
     if (log === null) throw new UnreachableError(`${folder} was taken by another process; try again`);
     this.#remember(log);
+    this.#known?.sessions.set(id, log);
     log.write(
       () => [
         worklogKind.line('session_started', { session_id: id, explicit: true, ...started, name }),
