@@ -32,7 +32,12 @@ export interface ToolAnswer {
 export async function callTool(name: string, args: unknown, caller: ToolCaller): Promise<ToolAnswer> {
   const asides: string[] = [];
   const door = doorOf(caller);
-  const answer = await answerOf(name, args, { ...caller, door, aside: (lines) => asides.push(...lines) });
+  const answer = await answerOf(name, args, {
+    ...caller,
+    isExact: true,
+    door,
+    aside: (lines) => asides.push(...lines),
+  });
   const more = [...new Set(asides)].filter((line) => line !== answer.value.message);
   const value = more.length === 0 ? answer.value : { ...answer.value, asides: more };
   return { ...answer, value: JSON.parse(redactJsonLine(caller.redact, JSON.stringify(value))) };

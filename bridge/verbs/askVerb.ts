@@ -24,6 +24,8 @@ export interface Asking {
   readonly origin?: Origin;
   /** The logs that earlier calls of this process have read. */
   readonly known?: KnownLogs;
+  /** Whether a session is named by its whole id, or its name. False if missing. */
+  readonly isExact?: boolean;
   readonly door: Door;
   /** Takes what the caller reads next to the outcome, such as why sessions were left out. Called also if the verb fails. */
   aside(lines: readonly string[]): void;
@@ -36,13 +38,13 @@ export interface Asking {
  * @throws UsageError, RefusedError, UnreachableError, and what the verb throws
  */
 export async function askVerb<Result>(
-  { surroundings: around, folder, redact, origin, known, door, aside }: Asking,
+  { surroundings: around, folder, redact, origin, known, isExact, door, aside }: Asking,
   verb: AnyVerb,
   given: Readonly<Record<string, unknown>>,
   use: (outcome: Outcome) => Result,
 ): Promise<Result> {
   const { surroundings, left } = ownSurroundings(around);
-  const optional = { ...(origin && { origin }), ...(known && { known }) };
+  const optional = { ...(origin && { origin }), ...(known && { known }), ...(isExact && { isExact }) };
   const memory = memoryOf({ surroundings, folder, clock: systemClock, redact, ...optional });
   if (left !== null) memory.leftOut.push(left);
   takeReports(memory);

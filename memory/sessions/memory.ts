@@ -37,6 +37,8 @@ export interface MemoryOptions {
   readonly origin?: Origin;
   /** The logs that earlier memories of this process have read. A state that is looked at grows then with the log. */
   readonly known?: KnownLogs;
+  /** Whether a session is named by its whole id, or its name: a program that gives a part of one may mean another. */
+  readonly isExact?: boolean;
 }
 
 export class Memory {
@@ -59,8 +61,12 @@ export class Memory {
   /** What the command says at its end: why sessions were left out, such as logs that cannot be read, or which variable named one. */
   readonly leftOut: string[] = [];
 
-  constructor({ surroundings, folder, clock, redact, origin = originOf(surroundings), known }: MemoryOptions) {
+  readonly #isExact: boolean;
+
+  constructor(options: MemoryOptions) {
+    const { surroundings, folder, clock, redact, origin = originOf(surroundings), known, isExact = false } = options;
     const { variables } = surroundings;
+    this.#isExact = isExact;
     this.clock = clock;
     this.surroundings = surroundings;
     this.stamp = { clock, redact, origin };
@@ -78,7 +84,7 @@ export class Memory {
 
   /**
    * Finds the session that the caller means: the named one, or the {@link implied} one.
-   * @param named `--session`, an id, a part of it, or a name. Null if the caller names none
+   * @param named `--session`, an id, a part of it unless ids are exact, or a name. Null if the caller names none
    * @throws UsageError if that is not clear; UnclearError if some sessions may be meant
    */
   which(named: string | null): OpenSession {
@@ -87,7 +93,7 @@ export class Memory {
       if (implied === null) throw this.unclear();
       return implied;
     }
-    const id = idOfNamed(this, named);
+    const id = idOfNamed(this, named, this.#isExact);
     const session = id === null ? null : this.#open(id);
     if (session === null) throw missing(this, named);
     return session;

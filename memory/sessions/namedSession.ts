@@ -19,14 +19,19 @@ interface Named {
   look(id: string): OpenSession | null;
 }
 
-/** @returns null if no session has that id, name or part of an id @throws UsageError if several have it */
-export function idOfNamed(memory: Named, named: string): string | null {
+/**
+ * @param isExact whether a part of an id names none
+ * @returns null if no session has that id, name or part of an id
+ * @throws UsageError if several have it
+ */
+export function idOfNamed(memory: Named, named: string, isExact = false): string | null {
   const { places, sessions } = memory;
   if (places.findSession(named) !== null) return named;
   const ids = sessions.ids();
   const namesakes = ids.filter((id) => memory.look(id)?.log.state.facts?.name === named);
   if (namesakes.length > 1)
     throw new UsageError(`${namesakes.length} sessions are named ${JSON.stringify(named)}: ${listed(namesakes)}`);
+  if (isExact) return namesakes[0] ?? null;
   return namesakes[0] ?? idOfPart(ids, named) ?? idOfPart(sessions.archivedIds(), named);
 }
 
@@ -34,7 +39,11 @@ export function idOfNamed(memory: Named, named: string): string | null {
 export function missing({ sessions, leftOut }: Named, named: string): Error {
   const words = `there is no session ${JSON.stringify(named)}`;
   if (leftOut.length > 0) return new UnreachableError(`${words} among those that can be read`);
-  return new UsageError(`${words}${didYouMean(named, [...sessions.ids(), ...sessions.archivedIds()])}`);
+  const ids = [...sessions.ids(), ...sessions.archivedIds()];
+  const whole = named.length < SHORTEST_PART ? [] : ids.filter((id) => isPartOf(id, named));
+  const [only] = whole;
+  const similar = only !== undefined && whole.length === 1 ? `; did you mean ${JSON.stringify(only)}?` : null;
+  return new UsageError(`${words}${similar ?? didYouMean(named, ids)}`);
 }
 
 function idOfPart(ids: readonly string[], part: string): string | null {

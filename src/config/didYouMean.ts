@@ -1,5 +1,9 @@
+/** Nothing that is longer is a slip of the hand. In UTF-16 units; the work grows with the length. */
+const LONGEST_WORD = 200;
+
 /** @returns `; did you mean "…"?`, or an empty text if no known word is similar */
 export function didYouMean(word: string, known: readonly string[]): string {
+  if (word.length > LONGEST_WORD) return '';
   const [best] = known
     .map((name) => ({ name, distance: editDistance(word.toLowerCase(), name.toLowerCase()) }))
     .sort((left, right) => left.distance - right.distance);

@@ -275,8 +275,12 @@ test('a secret is in no answer and in no file: of names, paths, outputs, errors,
 });
 
 test('another session than the named one never answers', async () => {
-  await scene.asked(createSession, PLAN);
-  for (const { name } of TOOLS)
-    if (!['validate_plan', 'create_session', 'initialize_workspace', 'list_sessions'].includes(name))
-      await refused(name, { ...NEEDED[name], ...MOVES[name], session_id: 'elsewhere' }, 'elsewhere');
+  const { session_id } = await scene.asked(createSession, PLAN);
+  for (const { name } of TOOLS) {
+    if (['validate_plan', 'create_session', 'initialize_workspace', 'list_sessions'].includes(name)) continue;
+    await refused(name, { ...NEEDED[name], ...MOVES[name], session_id: 'elsewhere' }, 'elsewhere');
+    // A part of its id names it for a person; a program that gives one may mean another.
+    const part = { ...NEEDED[name], ...MOVES[name], session_id: session_id.slice(0, 10) };
+    await refused(name, part, `did you mean "${session_id}"?`);
+  }
 });

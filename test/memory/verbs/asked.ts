@@ -21,6 +21,8 @@ export interface Scratch {
   /** The same from another directory. */
   askedFrom(directory: string, verb: AnyVerb, given: object): Promise<Answer>;
   outcome(verb: AnyVerb, given: object, by?: Origin): Promise<Outcome>;
+  /** @returns asks as a program that names a session only by its whole id */
+  exactly(given: object): (verb: AnyVerb, more?: object) => Promise<Answer>;
 }
 
 /** Each verb has fields of its own; these are read by several tests. */
@@ -53,6 +55,7 @@ export function scratch({ clock = systemClock, variables: always = {} }: Around 
     place: string,
     origin: Origin = 'agent',
     variables: Partial<Record<SurroundingVariable, string>> = {},
+    isExact = false,
   ) => {
     const surroundings = {
       directory: place,
@@ -64,14 +67,16 @@ export function scratch({ clock = systemClock, variables: always = {} }: Around 
         ...variables,
       },
     };
-    return new Memory({ surroundings, folder: null, clock, redact: redactShapes, origin });
+    return new Memory({ surroundings, folder: null, clock, redact: redactShapes, origin, isExact });
   };
   const memory: Scratch['memory'] = (origin, variables) => memoryIn(directory, origin, variables);
   const outcome: Scratch['outcome'] = (verb, given, by) => ask(verb, memory(by), { ...given }, DOOR);
   const asked: Scratch['asked'] = (verb, given, by) => answerOf(outcome(verb, given, by));
   const askedFrom: Scratch['askedFrom'] = (place, verb, given) =>
     answerOf(ask(verb, memoryIn(place), { ...given }, DOOR));
-  return { home, directory, memory, asked, askedFrom, outcome };
+  const exactly: Scratch['exactly'] = (given) => (verb, more) =>
+    answerOf(ask(verb, memoryIn(directory, 'agent', {}, true), { ...given, ...more }, DOOR));
+  return { home, directory, memory, asked, askedFrom, outcome, exactly };
 }
 
 function answerOf(outcome: Promise<Outcome>): Promise<Answer> {
