@@ -22,6 +22,7 @@ const PROOFS = {
   'memory-races': ['test/memory/races/main.js', 'that no acknowledged line of a log is lost among many writers'],
   'plan-races': ['test/planRaces/main.js', 'that no change of a plan is lost, and one agent wins each phase'],
   orchestration: ['test/orchestration/main.js', 'what real agents make of a plan, killed and taken over'],
+  'mcp-inspector': ['test/mcpInspector/main.js', 'the MCP server by the Inspector: every tool, refusals, no warning'],
   'git-programs': ['test/memory/git/main.js', 'that no program that a repository names to git is run'],
   'upgrade-test': ['test/upgrade/main.js', 'that no message is lost in a change of versions, there and back'],
 };
