@@ -21,6 +21,7 @@ const BENCHES = [
   'worklog',
   'sessions',
   'crowded',
+  'worktrees',
   'transcript',
   'following',
   'terminals',
