@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import { isAgent } from '../../memory/sessions/agentProcess.js';
 import { SURROUNDING_VARIABLES, type Surroundings, type ToolCall } from '../../memory/sessions/surroundings.js';
+import { AGENT_PROGRAMS } from '../../src/agents/programs.js';
 import { homeOfUser } from '../../src/host/homeOfUser.js';
 import { isSameProcess, type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
 import { ownBuild } from '../../src/host/program.js';
@@ -62,14 +63,16 @@ function agentOf(host: string, parent: number, folders: ServerProcess['environme
   return agent;
 }
 
-/** Claude Code names the use of the tool, Codex its thread and the call. */
+/** Each program has members of its own; at most one of them is in a call. */
 function toolCallOf(meta: CallMeta, agent: ProcessIdentity | null): ToolCall {
-  const thread = textOf(meta.threadId);
-  return {
-    agent,
-    thread: thread === null ? null : { provider: 'codex', conversation: thread },
-    id: textOf(meta['claudecode/toolUseId']) ?? textOf(meta.callId),
-  };
+  let thread: ToolCall['thread'] = null;
+  let id: string | null = null;
+  for (const { name, callMeta } of AGENT_PROGRAMS) {
+    const conversation = callMeta.conversation === null ? null : textOf(meta[callMeta.conversation]);
+    if (conversation !== null) thread ??= { provider: name, conversation };
+    id ??= textOf(meta[callMeta.call]);
+  }
+  return { agent, thread, id };
 }
 
 function textOf(value: unknown): string | null {

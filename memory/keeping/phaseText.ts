@@ -72,7 +72,7 @@ function stateLines(step: Step): string[] {
   const { status, reason, assumed, retries, holder, agent, agents, blocked_by, started_at, ended_at } = step;
   const times = [
     ...(started_at === null ? [] : [`started ${isoTime(started_at)}`]),
-    ...(ended_at === null ? [] : [`ended ${isoTime(ended_at)}`]),
+    ...[ended_at ?? []].flat().map((at) => `ended ${isoTime(at)}`),
   ];
   const planned = agents.join(', ');
   return [

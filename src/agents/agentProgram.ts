@@ -28,6 +28,8 @@ export interface AgentProgram {
   isHeadless(words: readonly string[]): boolean;
   /** Whether windows with different conversations may share one process. */
   readonly sharesProcess: boolean;
+  /** The members of what it adds to a call of an MCP tool: the conversation (null if it names none), and its own id of the call. */
+  readonly callMeta: { readonly conversation: string | null; readonly call: string };
   /** Whether its hooks report its end when its terminal is closed. */
   readonly reportsClosedWindow: boolean;
   /**

@@ -48,6 +48,7 @@ export const claude: AgentProgram = {
     supervisedIn: claudesSupervised,
   }),
   sharesProcess: false,
+  callMeta: { conversation: null, call: 'claudecode/toolUseId' },
   isServer: () => false,
   isSupervisor(words) {
     const first = words[words.findIndex((word) => processName(word) === 'claude') + 1];

@@ -47,6 +47,7 @@ export const codex: AgentProgram = {
   isSwitchedOff: () => false,
   publishes: () => null,
   sharesProcess: true,
+  callMeta: { conversation: 'threadId', call: 'callId' },
   isServer: (words) => words.includes(SERVER),
   isSupervisor: () => false,
 };

@@ -34,7 +34,7 @@ const FAILURE = { type: 'validation', message: 'the page has no button', agent: 
 export const ORCHESTRATE = 'orchestrate the shop';
 
 /** Those of sub-agents first: what they are told of their session has the orchestrator's prompt in it. */
-export const CLAUDE_DEEDS: Deeds = {
+const CLAUDE_DEEDS: Deeds = {
   'do the INNER api': [[write('api.ts', 'export const cart = [];\n')], [say('The API is written.')]],
   'do the INNER page': [[write('page.ts', '<html>\n')], [say('The page is written.')]],
   'do the INNER button': [[write('page.ts', '<html><button>\n')], [say('The button is there.')]],
