@@ -28,6 +28,7 @@ const BENCHES = [
   'pluginCalls',
   'hooks',
   'mcp',
+  'plans',
   'intake',
   'recovery',
   'growth',

@@ -2,54 +2,36 @@
  * How long does an agent wait for the server of tools, and what does the server cost?
  *
  * Measured: from its start until a client has the list of its tools, with and without the line of the plugin that finds it; calls of
- * `add_note` and `transition_phase`; its memory and open files after 1,000 calls.
+ * `add_note`; its memory and open files after 1,000 calls. Plans have a bench of their own.
  * Yardsticks: a server of the same library with one tool, bundled, whose tool appends a line to a file and syncs it; a bare `node -e 0`.
- * Targets: 1.2 times that server and 2.5 times a bare start; 2 times that tool; 1.3 times its memory, and as many files as before.
+ * Targets: 1.2 times that server and 2.5 times a bare start; 1.3 times its memory, and as many files as before.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { buildSync } from 'esbuild';
-import { ownBuild, packageRoot } from '../src/host/program.js';
+import { packageRoot } from '../src/host/program.js';
 import { McpClient, type ServerCommand } from './mcpClient.js';
+import { bareServer, ourServer, serverCommand, timedCall } from './mcpServers.js';
 import { say, sayCompared, sayTarget } from './report.js';
 import { compare, type Timed } from './rounds.js';
 import { inScratchFolder } from './scratch.js';
 
 const LIMITS = { rounds: 30, warmUpRounds: 3, limitMs: 120_000 } as const;
 const CALL_LIMITS = { rounds: 300, warmUpRounds: 20, limitMs: 60_000 } as const;
-const MOST = { timesBare: 1.2, timesNode: 2.5, timesAppending: 2, timesMemory: 1.3 } as const;
+const MOST = { timesBare: 1.2, timesNode: 2.5, timesMemory: 1.3 } as const;
 const CALLS = 1_000;
 
+// Agents are the clients of the server, and it looks above itself for one.
+process.title = 'claude';
 await inScratchFolder(async (folder) => {
   const work = join(folder, 'work');
   mkdirSync(work);
-  const env = { PATH: process.env.PATH, HOME: folder };
-  const serve = (...words: string[]): ServerCommand => ({ words, cwd: work, env });
-  const ours = serve(process.execPath, join(ownBuild(), 'bridge/mcp/main.cjs'));
-  const bare = serve(process.execPath, bundledBare(folder));
-  await compareStarts(ours, bare, serve(...launcherIn(folder)));
+  const place = { cwd: work, home: folder };
+  const [ours, bare] = [ourServer(place), bareServer(folder, place)];
+  await compareStarts(ours, bare, serverCommand(launcherIn(folder), place));
   await compareCalls(ours, bare, join(folder, 'appended'));
 });
-
-/** @returns the program of the yardstick, in one file as ours is */
-function bundledBare(folder: string): string {
-  const outfile = join(folder, 'bare.cjs');
-  const entry = fileURLToPath(new URL('bareServerMain.js', import.meta.url));
-  const minify = { minifyWhitespace: true, minifySyntax: true };
-  buildSync({
-    entryPoints: [entry],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-    target: 'node20',
-    ...minify,
-  });
-  return outfile;
-}
 
 /** @returns the words with which an agent starts the server, in a home where this package is installed */
 function launcherIn(folder: string): string[] {
@@ -106,14 +88,6 @@ async function compareCalls(ours: ServerCommand, bare: ServerCommand, path: stri
     ...CALL_LIMITS,
   });
   sayCompared('mcp: add_note', 'a tool that appends and syncs one line', note);
-  let phase = 1;
-  const moved = await compare({
-    ours: timedCall(client, 'transition_phase', () => ({ completed_phase_id: phase, next_phase_id: ++phase })),
-    yardstick: append,
-    ...CALL_LIMITS,
-  });
-  sayCompared('mcp: transition_phase', 'a tool that appends and syncs one line', moved);
-  sayTarget({ what: 'times that tool', value: moved.ratio.median, atMost: MOST.timesAppending, unit: '' });
   await compareHeld(client, yardstick, path);
 }
 
@@ -128,14 +102,6 @@ async function compareHeld(client: McpClient, yardstick: McpClient, path: string
   sayTarget({ what: 'times its memory', value: after.bytes / other.bytes, atMost: MOST.timesMemory, unit: '' });
   sayTarget({ what: 'open files', value: after.files, atMost: before.files, unit: '' });
   await Promise.all([client.end(), yardstick.end()]);
-}
-
-function timedCall(client: McpClient, name: string, args: () => object): Timed {
-  return async () => {
-    const begun = performance.now();
-    await client.call(name, args());
-    return performance.now() - begun;
-  };
 }
 
 function megabytes(bytes: number): string {
