@@ -1,8 +1,9 @@
 /** A command whose first word is a verb: `track` and `work`. */
-import type { AnyVerb, Content, Door, Outcome, Table } from '../../memory/verbs/verb.js';
+import type { AnyVerb, Content, Door, Outcome, SetupCall, Table } from '../../memory/verbs/verb.js';
 import { judge } from '../../monitoring/terminals/judge.js';
 import { didYouMean } from '../../src/config/didYouMean.js';
 import { UsageError } from '../../src/errors.js';
+import { MINUTE } from '../../src/time.js';
 import {
   type Command,
   type CommandContext,
@@ -21,6 +22,9 @@ import { askVerb } from './askVerb.js';
 import { readTyped, usageOf } from './commandWord.js';
 
 const LONGEST_INPUT = 1024 * 1024;
+const SETUP_MS = 30 * MINUTE;
+/** Enough to see why it failed. */
+const MOST_LINES = 20;
 
 export interface VerbsCommand {
   /** Without the program's name. */
@@ -77,6 +81,7 @@ function doorOf(context: CommandContext, isJson: boolean): Door {
     read: (field, source) =>
       source === '-' ? readText(context.input, LONGEST_INPUT) : readOptionFile(field, source, LONGEST_INPUT),
     startDetached: (args) => context.startDetached(args),
+    runSetup: (call) => runSetup(context, call),
     untilStopped: () => context.untilStopped(),
     isProgram: isJson,
     judge,
@@ -84,6 +89,17 @@ function doorOf(context: CommandContext, isJson: boolean): Door {
       if (!isJson) printLines(io, line);
     },
   };
+}
+
+async function runSetup({ runProgram, redact }: CommandContext, call: SetupCall): Promise<string | null> {
+  const { command, directory, variables } = call;
+  const given = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+  const args = [...given, 'sh', '-c', command];
+  const end = await runProgram({ program: 'env', args, directory, limitMs: SETUP_MS });
+  if (end.kind === 'late') return `it took longer than ${SETUP_MS / MINUTE} minutes`;
+  if (end.kind === 'not_started') return end.why;
+  const said = redact(`${end.out}\n${end.err}`.trim()).split('\n').slice(-MOST_LINES).join('\n');
+  return end.code === 0 ? null : `it ended with ${end.code ?? 'a signal'}\n${said}`;
 }
 
 type Words = string | readonly string[] | Table;

@@ -35,6 +35,8 @@ export interface GitEnd {
   /** Null if git is not installed, or was ended because it took too long. */
   readonly code: number | null;
   readonly out: string;
+  /** Its errors and warnings. */
+  readonly err: string;
 }
 
 /** A repository that is asked by a configuration of ours. */
@@ -63,6 +65,14 @@ export function settingsLine(keys: string, root: string, folder: string, { PATH,
   return gitLine(['-C', root, `--git-dir=${folder}`, 'config', '-z', '--get-regexp', keys], root, { PATH, HOME });
 }
 
+/**
+ * The line of a call that a person has asked for by name, and that is to do what git does there: with the user's configuration, filters
+ * and hooks. Never for a question.
+ */
+export function ordinaryLine(directory: string, args: readonly string[], { PATH, HOME }: GitVariables): GitLine {
+  return gitLine(['-C', directory, ...args], directory, { PATH, HOME });
+}
+
 /** @returns the line of any other call, also of one that writes */
 export function privateLine(repository: PrivateRepository, args: readonly string[], variables: GitVariables): GitLine {
   const { root, folder, common, ours, settings } = repository;
@@ -78,7 +88,7 @@ export function privateLine(repository: PrivateRepository, args: readonly string
   });
 }
 
-/** Where a question about commits is tried, in {@link PrivateRepository.ours}. What git writes there is not in the repository. */
+/** Where a question about commits is tried, in {@link PrivateRepository.ours}. Git's objects there are not in the repository. */
 export const TRIAL = {
   head: 'HEAD',
   objects: 'objects',
@@ -129,7 +139,7 @@ export interface GitCall {
 
 /** Runs a line to its end, or for so long. */
 export function runGit({ command, args, env }: GitLine, { limitMs, input, encoding = 'utf8' }: GitCall): GitEnd {
-  const { status, stdout } = spawnSync(command, args, {
+  const { status, stdout, stderr } = spawnSync(command, args, {
     // The `git` of a version manager may read files of its directory first.
     cwd: '/',
     encoding,
@@ -137,10 +147,10 @@ export function runGit({ command, args, env }: GitLine, { limitMs, input, encodi
     killSignal: 'SIGKILL',
     maxBuffer: MOST_BYTES,
     ...(input !== undefined && { input }),
-    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'ignore'],
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     env,
   });
-  return { code: status, out: stdout ?? '' };
+  return { code: status, out: stdout ?? '', err: stderr ?? '' };
 }
 
 function gitLine(args: readonly string[], root: string, { PATH, ...environment }: GitLine['env']): GitLine {

@@ -1,4 +1,4 @@
-/** What is said of a worktree: cells of a table, and sentences about those that need one. */
+/** Words about a worktree: cells of a table, and sentences about those that need one. */
 import { counted } from '../../src/counted.js';
 import type { Inside } from '../look/inWorktrees.js';
 import type { ListedWorktree } from '../worktrees/list.js';

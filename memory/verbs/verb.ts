@@ -54,6 +54,8 @@ export interface Door {
   read(field: string, source: string): Promise<string>;
   /** Starts another command of this program, which does not end with this one. */
   startDetached(args: readonly string[]): void;
+  /** Runs a command that a person has set, in a shell. Missing where none may be run. @returns why it failed; null if it did not */
+  runSetup?(call: SetupCall): Promise<string | null>;
   /** For a verb that serves until it is stopped. @returns a signal that aborts then */
   untilStopped(): AbortSignal;
   /** Whether the caller is a program: it gets everything, and no words. A person gets what can be read. */
@@ -64,6 +66,14 @@ export interface Door {
   say(line: string): void;
   /** What to do about a record of a newer version, as an imperative. To update this program, if it is missing or returns null. */
   newerRemedy?(): string | null;
+}
+
+/** A command for a new worktree. */
+export interface SetupCall {
+  readonly command: string;
+  readonly directory: string;
+  /** That it gets besides those of the caller. */
+  readonly variables: Readonly<Record<string, string>>;
 }
 
 export interface Verb<F extends Fields = Fields, Result extends Outcome = Outcome> {

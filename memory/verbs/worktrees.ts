@@ -58,13 +58,13 @@ export const path = verb({
 });
 
 /** @throws UsageError if the caller's directory is in no repository */
-function placeOf({ surroundings: { directory } }: Memory): RepositoryPlace {
+export function placeOf({ surroundings: { directory } }: Memory): RepositoryPlace {
   const place = repositoryAt(directory);
   if (place === null) throw new UsageError(`${directory} is in no git repository: change to one first`);
   return place;
 }
 
-function unanswered({ root }: RepositoryPlace): UnreachableError {
+export function unanswered({ root }: RepositoryPlace): UnreachableError {
   return new UnreachableError(`git does not answer for ${root}: is it installed, and are the files yours?`);
 }
 

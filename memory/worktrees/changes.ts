@@ -1,4 +1,4 @@
-/** What commits change, so that the same change is found again in another commit. */
+/** The changes of commits, so that the same change is found again in another commit. */
 import type { Repository } from '../git/repository.js';
 
 /** A change of one file. */
@@ -24,7 +24,7 @@ const COMMIT_LINE = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 const ENTRY = /^:(\d+) (\d+) ([0-9a-f]+) ([0-9a-f]+) /;
 /** They differ between commits that make the same change: names of contents, and where a hunk begins. */
 const HEADERS_OF_PLACE = /^(?:index |@@ )/;
-/** What is no context. */
+/** A line that is no context. */
 const CHANGED = /^[^ ]/;
 
 /**
@@ -66,7 +66,7 @@ export function isIdentical(one: Change, other: Change): boolean {
   return one.shape === other.shape && one.files.every(({ contents }, at) => contents === other.files[at]?.contents);
 }
 
-/** What a commit changes in the lines of files. */
+/** The lines that a commit changes. */
 export interface Patch {
   /** With the lines around each change. */
   readonly whole: string;

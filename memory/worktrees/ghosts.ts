@@ -3,10 +3,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gitFoldersOf } from '../git/checkout.js';
 import { realOf } from '../workspaces/workspace.js';
+import { TYPES } from './naming.js';
 import { type Registered, type RepositoryPlace, repositoryAt } from './place.js';
 
-/** What follows `type/` in the name of a branch is the worktree's own name. */
-const TYPES = ['feature', 'fix', 'refactor', 'docs', 'chore'] as const;
 /** Where Claude Code makes worktrees, in the directory that it works in. */
 const OF_CLAUDE = '.claude/worktrees';
 const MOST_FOLDERS = 1_000;

@@ -30,7 +30,7 @@ export type Why =
 export interface Answer {
   readonly merged: 'yes' | 'no' | 'unknown';
   readonly why: Why;
-  /** What merging would do now; null if it is not known. */
+  /** The effect of merging now; null if it is not known. */
   readonly now: 'nothing' | 'changes' | 'conflicts' | null;
   /** The files in conflict. */
   readonly conflicts: readonly string[];

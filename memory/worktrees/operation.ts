@@ -1,4 +1,4 @@
-/** What git is in the middle of in a worktree. */
+/** An operation of git that is not finished in a worktree. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { textOf } from './place.js';

@@ -40,6 +40,8 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'work export': [[ID]],
   'work rebuild': [[ID]],
   'work purge': [[ID], [ID, '--yes']],
+  // Without a yes, it makes nothing.
+  'worktree start': [['wanted', '--type', 'fix']],
   'worktree list': [['--size']],
   'worktree path': [['main']],
 };

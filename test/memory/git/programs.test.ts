@@ -17,7 +17,10 @@ import { Site } from './site.js';
 
 /** Of an agent's shell, for the words that an agent calls. */
 const AGENT = { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: 'c-1', CLAUDE_PID: String(process.pid) };
-const STARTING_GIT = ['track init', 'track checkpoint', 'track status', 'track scan', 'worktree list', 'worktree path'];
+const STARTING_GIT = [
+  ...['track init', 'track checkpoint', 'track status', 'track scan'],
+  ...['worktree start', 'worktree list', 'worktree path'],
+];
 
 test('no other word starts git', async () => {
   const site = new Site(testFolder());

@@ -1,0 +1,89 @@
+/** The ignored files that a new worktree gets from the main checkout, as its `.worktreeinclude` names them. */
+import { constants, copyFileSync, existsSync, lstatSync, mkdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describeError } from '../../src/errors.js';
+import { READ_NO_LINK, readPlainFileSync } from '../../src/files/plainFile.js';
+import { isInside } from '../git/gitLine.js';
+import type { Repository, WorktreePlace } from '../git/repository.js';
+import { realOf } from '../workspaces/workspace.js';
+
+const NAME = '.worktreeinclude';
+const LARGEST_BYTES = 64 * 1024;
+const MIB = 1024 * 1024;
+const MOST_MIB = 512;
+/** A pattern is relative to the checkout: one that leads out of it, or names all of it, is a mistake. */
+const OUTSIDE = /(^|\/)\.\.(\/|$)|^\/+$/;
+const LISTED = ['ls-files', '-z', '--others', '--ignored'];
+
+export interface Included {
+  /** Relative to the top level. */
+  readonly files: readonly string[];
+  /** Why it cannot be obeyed; empty if it can. */
+  readonly faults: readonly string[];
+}
+
+/** @param main the main checkout */
+export function includedFiles({ askIn }: Repository, main: WorktreePlace): Included {
+  const path = join(main.root, NAME);
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return { files: [], faults: [] };
+  const patterns = patternsIn(path);
+  if (typeof patterns === 'string') return { files: [], faults: [patterns] };
+  const outside = patterns.filter((pattern) => OUTSIDE.test(pattern));
+  if (outside.length > 0)
+    return {
+      files: [],
+      faults: outside.map((pattern) => `${NAME} names ${pattern}, which is not inside ${main.root}`),
+    };
+  const named = listed(askIn(main, [...LISTED, ...patterns.map((pattern) => `--exclude=${pattern}`)]));
+  const ignored = new Set(listed(askIn(main, [...LISTED, '--exclude-standard'])));
+  const files = named.filter((file) => ignored.has(file));
+  return { files, faults: faultsOf(main.root, files) };
+}
+
+function patternsIn(path: string): string[] | string {
+  try {
+    if (lstatSync(path).isSymbolicLink()) return `${path} is a link, and links are not followed`;
+    const lines = readPlainFileSync(path, LARGEST_BYTES, { flags: READ_NO_LINK }).split(/\r?\n/);
+    return lines.filter((line) => line.trim() !== '' && !line.startsWith('#'));
+  } catch (error) {
+    return `${path} cannot be read: ${describeError(error)}`;
+  }
+}
+
+function listed(printed: string | null): string[] {
+  return printed?.split('\0').filter((file) => file !== '') ?? [];
+}
+
+function faultsOf(root: string, files: readonly string[]): string[] {
+  const links = files.filter((file) => lstatSync(join(root, file), { throwIfNoEntry: false })?.isSymbolicLink());
+  const bytes = files.reduce(
+    (sum, file) => sum + (statSync(join(root, file), { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
+  return [
+    ...links.map((file) => `${NAME} names ${file}, which is a link: name the file behind it`),
+    ...(bytes > MOST_MIB * MIB
+      ? [`${NAME} names ${Math.round(bytes / MIB)} MiB, more than ${MOST_MIB}: name less, and copy the rest yourself`]
+      : []),
+  ];
+}
+
+/**
+ * Copies files with their modes. Nothing is replaced, and nothing outside the new worktree is written, whatever links it has.
+ * @returns what was not copied, in words
+ */
+export function copyIncluded(files: readonly string[], from: string, to: string): string[] {
+  return files.flatMap((file) => {
+    const [source, target] = [join(from, file), join(to, file)];
+    try {
+      if (existsSync(target)) return [`${file} is there already`];
+      if (!isInside(realOf(dirname(target)), realOf(to))) return [`${file} is behind a link of the new worktree`];
+      if (!lstatSync(source).isFile() || !isInside(realOf(source), realOf(from))) return [`${file} is no plain file`];
+      mkdirSync(dirname(target), { recursive: true });
+      copyFileSync(source, target, constants.COPYFILE_EXCL);
+      return [];
+    } catch (error) {
+      return [`${file}: ${describeError(error)}`];
+    }
+  });
+}
