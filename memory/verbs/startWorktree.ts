@@ -12,7 +12,7 @@ const TYPE = z.enum(TYPES);
 export const start = verb({
   name: 'start',
   summary:
-    'makes a worktree and its branch TYPE/NAME at the default branch, or REF; only\nshows them without --yes. TYPE: feature, fix, refactor, docs, chore',
+    'makes a worktree and its branch TYPE/NAME at the default branch, or REF;\nonly shows them without --yes. TYPE: feature, fix, refactor, docs, chore',
   fields: {
     name: neededWord('NAME', 'start NAME --type TYPE: what is it called?'),
     type: neededOption('--type TYPE', `--type is missing: ${TYPES.join(', ')}`),
