@@ -254,6 +254,18 @@ export const CASES: readonly Case[] = [
     },
   },
   {
+    name: 'other binary contents of the same file',
+    merged: 'no',
+    why: 'conflicting',
+    now: 'conflicts',
+    make: (hands) => {
+      hands.on('side', '-b');
+      hands.commit({ 'a.txt': 'binary\0side' });
+      hands.on('main');
+      hands.commit({ 'a.txt': 'binary\0main' });
+    },
+  },
+  {
     name: 'partly picked',
     ...NO,
     why: 'partly_picked',

@@ -142,6 +142,17 @@ describe('the setup of `git config watchkeeper.setup`', () => {
     expect(new Set(ports).size).toBe(2);
   });
 
+  test('gets no port that another worktree has', async () => {
+    const portOf = async (name: string) =>
+      JSON.parse((await start([name, '--type', 'fix', '--yes', '--json'])).out).port as number;
+    await portOf('one');
+    const taken = await portOf('two');
+    made.git.run(made.root, 'worktree', 'remove', `${made.root}.worktrees/fix-two`);
+    made.git.run(made.root, 'branch', '-D', 'fix/two');
+    put(join(made.root, '.git/worktrees/fix-one/watchkeeper-port'), `${taken}\n`);
+    expect(await portOf('two')).not.toBe(taken);
+  });
+
   test('may fail: it is said, exit 1, and the worktree stays', async () => {
     made.git.run(made.root, 'config', 'watchkeeper.setup', 'echo no room >&2; exit 3');
     const done = await start(['login', '--type', 'feature', '--yes']);
