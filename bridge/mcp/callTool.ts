@@ -18,6 +18,9 @@ export interface ToolCaller extends Omit<Asking, 'door' | 'aside'> {
   isOutdated?(): boolean;
 }
 
+/** Of the id or the name of a session, in UTF-16 units. */
+const LONGEST_NAME = 200;
+
 export interface ToolAnswer {
   /** Of an error: `code`, `message`, and its details. */
   readonly value: Readonly<Record<string, unknown>>;
@@ -67,6 +70,8 @@ function inputOf(args: unknown): Record<string, unknown> {
   if ('session' in fields) throw new UsageError('unknown field "session"; did you mean "session_id"?');
   if (session !== undefined && typeof session !== 'string')
     throw new UsageError('session_id: a text is expected, the id or the name of a session');
+  if (session !== undefined && session.length > LONGEST_NAME)
+    throw new UsageError(`session_id: it has ${session.length} characters, and at most ${LONGEST_NAME} name a session`);
   return session === undefined ? fields : { ...fields, session };
 }
 

@@ -2,8 +2,8 @@
  * Paths that must not lead out of a folder. An agent can write the project, and Watchkeeper may run outside its sandbox: a link there
  * must not make it read or write another file of the user.
  */
-import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
-import { isAbsolute, join, sep } from 'node:path';
+import { lstatSync, mkdirSync, realpathSync, type Stats } from 'node:fs';
+import { dirname, isAbsolute, join, sep } from 'node:path';
 import { errorCode } from '../../src/errors.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { RefusedError } from '../logs/kind.js';
@@ -12,7 +12,7 @@ import { RefusedError } from '../logs/kind.js';
  * @param folder without links
  * @param given a path relative to it; what it names need not exist
  * @returns the path without links
- * @throws RefusedError with the code `outside` if the path is empty, absolute, contains `..`, or leads out through a link
+ * @throws RefusedError with the code `outside` if the path is empty, absolute, contains `..`, leads out through a link, or through a file that is no folder
  */
 export function pathBelow(folder: string, given: string): string {
   const parts = partsOf(given);
@@ -50,11 +50,20 @@ export function partsOf(given: string): string[] {
 }
 
 function followed(folder: string, path: string, given: string): string {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
+  const stat = entryAt(path, given);
   if (stat?.isSymbolicLink() !== true) return path;
   const real = realOfLink(path);
   if (real?.startsWith(`${folder}${sep}`)) return real;
   throw outside(given, `${path} is a link that leads out of ${folder}`);
+}
+
+function entryAt(path: string, given: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if (errorCode(error) === 'ENOTDIR') throw outside(given, `${dirname(path)} is not a folder`);
+    throw error;
+  }
 }
 
 /** @returns null if it leads nowhere: what is made there later could be anywhere */

@@ -1,5 +1,6 @@
 /** Checks a plan before it is stored: all its faults in one answer, and the order of its phases. */
 import { counted } from '../../src/counted.js';
+import { oneLine, withoutInvisible } from '../../src/log/visibleText.js';
 import { MOST_FILES, MOST_PHASE_BYTES, MOST_PLAN_STEPS } from '../fold/bounds.js';
 
 export interface PlannedPhase {
@@ -15,7 +16,7 @@ export interface PlannedPhase {
 
 export type PlanRule =
   | ('no_phases' | 'too_many_phases' | 'no_name' | 'bad_id' | 'duplicate_id')
-  | ('unknown_blocker' | 'own_blocker' | 'cycle' | 'file_conflict' | 'too_many_files' | 'too_long');
+  | ('unknown_blocker' | 'own_blocker' | 'cycle' | 'file_conflict' | 'too_many_files' | 'no_path' | 'too_long');
 
 export interface Violation {
   readonly rule: PlanRule;
@@ -37,8 +38,11 @@ export interface CheckedPlan {
 const LONGEST_ID = 100;
 /** The ids of tasks in an agent's own list look like this. */
 const TASK = /^t\d+$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what an id must not have
-const CONTROL = /[\u0000-\u001f\u007f]/;
+
+/** @returns whether a caller can read and repeat it: two ids must not look like one */
+export function isPlainId(id: string): boolean {
+  return id !== '' && id.length <= LONGEST_ID && id.trim() === id && oneLine(id) === id && withoutInvisible(id) === id;
+}
 
 /** @param phases in the order of the list; one may be listed before its blockers */
 export function checkPlan(phases: readonly PlannedPhase[]): CheckedPlan {
@@ -80,9 +84,13 @@ function phaseFaults(phase: PlannedPhase): Violation[] {
   const add = (rule: PlanRule, message: string) =>
     faults.push({ rule, phase: id.length > LONGEST_ID ? null : id, message });
   if (name.trim() === '') add('no_name', `phase ${id} has no name`);
-  if (id.trim() === '' || id.length > LONGEST_ID || CONTROL.test(id))
-    add('bad_id', `the id of a phase must be one line of 1 to ${LONGEST_ID} characters`);
+  if (!isPlainId(id))
+    add(
+      'bad_id',
+      `the id of a phase must be one line of 1 to ${LONGEST_ID} visible characters, without spaces around it${shownId(id)}`,
+    );
   if (TASK.test(id)) add('bad_id', `the id ${id} is one of an agent's own list of tasks; take another`);
+  if (files.includes('')) add('no_path', `phase ${id} names a file whose path is empty`);
   const bytes = Buffer.byteLength(JSON.stringify(phase));
   if (files.length > MOST_FILES)
     add('too_many_files', `phase ${id} names ${files.length} files; a phase has at most ${MOST_FILES}`);
@@ -92,6 +100,11 @@ function phaseFaults(phase: PlannedPhase): Violation[] {
       `phase ${id} takes ${bytes} bytes with its files, blockers and agents; at most ${MOST_PHASE_BYTES} fit`,
     );
   return faults;
+}
+
+/** @returns it in quotes, after a colon; nothing if it is too long to be shown */
+function shownId(id: string): string {
+  return id.length > LONGEST_ID ? '' : `: ${oneLine(JSON.stringify(id))}`;
 }
 
 function idFaults(phases: readonly PlannedPhase[]): Violation[] {

@@ -44,13 +44,22 @@ export interface Transition {
 /** Paths that one line of the log takes, in UTF-16 units. */
 const MOST_PATHS_LENGTH = 12 * 1024;
 
-/** @throws UsageError if it moves nothing, or names more files than a phase may have, or files without a phase */
+/**
+ * @throws UsageError if it moves nothing, moves a phase in two ways that exclude each other, or names more files than a phase may have, a
+ *   file without a name, or files without a phase
+ */
 export function requireUsable({ completed, failed, skipped, next, files }: Transition): void {
   if ([completed, failed, skipped].every((id) => id === null) && next.length === 0)
     throw new UsageError(
       'which phase moves? Give completed_phase_id, failed_phase_id, skipped_phase_id, next_phase_id or next_phase_ids',
     );
+  // A failed phase may be started again, or skipped, in the same call.
+  const others = [failed, skipped, ...next];
+  const twice = completed !== null && others.includes(completed) ? completed : next.find((id) => id === skipped);
+  if (twice !== undefined)
+    throw new UsageError(`phase ${twice} is named twice: a call completes it, or fails it and perhaps starts it again`);
   for (const [kind, paths] of Object.entries(files)) {
+    if (paths.some((path: string) => path === '')) throw new UsageError(`files_${kind} has a path that is empty`);
     if (paths.length > MOST_FILES)
       throw new UsageError(`files_${kind} has ${counted(paths.length, 'file')}; a phase has at most ${MOST_FILES}`);
     if (paths.length > 0 && completed === null && failed === null)

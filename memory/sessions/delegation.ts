@@ -70,7 +70,8 @@ export function childRefusal({ settings, sessions }: Viewer, parent: Worklog): R
     return { code: 'too_deep', message };
   }
   if (archived !== null) return { code: 'archived', message: `session ${session_id} is in the archive` };
-  if (lifecycle === 'ended') return { code: 'ended', message: `session ${session_id} has ended; reopen it first` };
+  if (lifecycle === 'ended')
+    return { code: 'ended', message: `session ${session_id} has ended; first: watchkeeper work reopen ${session_id}` };
   if (children.size < most) return null;
   return { code: 'too_many_children', message: `session ${session_id} has ${most} child sessions already` };
 }

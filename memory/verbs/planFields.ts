@@ -28,7 +28,7 @@ export function phasesOf(memory: Pick<Memory, 'pathOf'>, phases: z.output<typeof
     agents: agents ?? (agent === undefined ? [] : [agent]),
     parallel,
     blocked_by: [...new Set(blocked_by.map(String))],
-    files: [...new Set(files.map((path) => memory.pathOf(path.trim())))],
+    files: [...new Set(files.map((path) => (path.trim() === '' ? '' : memory.pathOf(path.trim()))))],
   }));
 }
 

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { overBy } from '../fold/rules/kind.js';
 import { MOVES } from '../fold/rules/steps.js';
 import type { Step } from '../fold/worklog.js';
 import { Git } from '../git/git.js';
@@ -86,8 +87,10 @@ export const transitionPhase = verb({
 });
 
 function transitionOf(memory: Memory, session: OpenSession, input: Input<typeof FIELDS>): Transition {
-  const { token_usage, error, agent, reason, decided_by } = input;
-  const paths = (given: readonly string[] = []) => [...new Set(given.map((path) => memory.pathOf(path.trim())))];
+  const { token_usage, error, decided_by } = input;
+  const [agent, reason] = [filled(input.agent), filled(input.reason)];
+  const pathOf = (path: string) => (path === '' ? '' : memory.pathOf(path));
+  const paths = (given: readonly string[] = []) => [...new Set(given.map((path) => pathOf(path.trim())))];
   const completed = textOf(input.completed_phase_id);
   const next = [input.next_phase_id ?? [], input.next_phase_ids ?? []].flat().map(String);
   return {
@@ -102,12 +105,12 @@ function transitionOf(memory: Memory, session: OpenSession, input: Input<typeof 
     },
     done: {
       context: contextOf(input.downstream_context),
-      no_context_reason: input.no_context_reason,
+      no_context_reason: filled(input.no_context_reason),
       output: input.output,
       validation: input.validation,
     },
     tokens: token_usage,
-    error: typeof error === 'string' ? { type: 'runtime', message: error } : error,
+    error: errorOf(error),
     ...{ agent, reason, decided_by },
     holder: callerHolder(memory),
     call: memory.surroundings.toolCall?.id ?? undefined,
@@ -119,10 +122,23 @@ function textOf(id: string | number | null | undefined): string | null {
   return id === null || id === undefined ? null : String(id);
 }
 
+/** A text of spaces says nothing. */
+function filled(text: string | undefined): string | undefined {
+  return text?.trim() ? text : undefined;
+}
+
+function errorOf(error: Input<typeof FIELDS>['error']): Transition['error'] {
+  if (error === undefined) return undefined;
+  const fields = typeof error === 'string' ? { type: 'runtime' as const, message: error } : error;
+  return filled(fields.message) === undefined ? undefined : fields;
+}
+
 function contextOf(given: Readonly<Record<string, readonly string[] | undefined>> | undefined) {
   if (given === undefined) return undefined;
   return Object.fromEntries(
-    Object.entries(given).flatMap(([name, texts]) => (texts === undefined ? [] : [[name, texts]])),
+    Object.entries(given).flatMap(([name, texts]) => {
+      return texts === undefined ? [] : [[name, texts.filter((text) => filled(text) !== undefined)]];
+    }),
   );
 }
 
@@ -198,8 +214,10 @@ function withMoves(
   { completed, failed, skipped, next }: Transition,
   error: RefusedError,
 ): RefusedError {
+  const { code, message } = error;
+  // A session that is over has no moves.
+  if (overBy(log.state) !== null) return error;
   const named = [completed, failed, skipped, ...next].flatMap((id) => log.state.steps.get(id ?? '') ?? []);
   const legal_moves = Object.fromEntries(named.map(({ id, status }: Step) => [id, MOVES[status]]));
-  const { code, message } = error;
   return new RefusedError({ code, message }, { ...error.details, legal_moves, legal_next: nextPhases(log.state) });
 }

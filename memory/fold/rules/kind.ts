@@ -36,9 +36,7 @@ export type WorklogEvents = {
 export type WorklogLine<Event extends Known = Known> = NewLine<Pick<WorklogEvents, Event>>;
 export type SessionLog = Log<Worklog, WorklogEvents>;
 export type WorklogFields<Event extends Known> = WorklogEvents[Event];
-const ENDED: Refusal = { code: 'ended', message: 'the session has ended; reopen it first' };
 const FOREIGN: Refusal = { code: 'foreign', message: 'the line is of another session' };
-const ARCHIVED: Refusal = { code: 'archived', message: 'the session is in the archive; take it out first' };
 
 export const worklogKind: LogKind<Worklog, WorklogEvents> = {
   name: 'worklog',
@@ -76,9 +74,11 @@ function applyRule(log: Worklog, rule: Rule, line: Line): Refusal | null {
 }
 
 /** @returns why the session takes no more changes. Null if it takes some */
-export function overBy({ archived, lifecycle }: Worklog): Refusal | null {
-  if (archived !== null) return ARCHIVED;
-  return lifecycle === 'ended' ? ENDED : null;
+export function overBy({ archived, lifecycle, session_id }: Worklog): Refusal | null {
+  const hasEnded = lifecycle === 'ended';
+  const back = `first: watchkeeper work ${hasEnded ? 'reopen' : 'unarchive'} ${session_id ?? ''}`.trimEnd();
+  if (archived !== null) return { code: 'archived', message: `the session is in the archive; ${back}` };
+  return hasEnded ? { code: 'ended', message: `the session has ended; ${back}` } : null;
 }
 
 /** The line was copied here from the log of another session. */

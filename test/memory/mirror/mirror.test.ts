@@ -227,6 +227,25 @@ describe('the text of the active session', () => {
     expect(conflicts).toMatchObject([{ kind: 'mirror_unusable', path: STATE }]);
     expect(textAt(join(outside, 'maestro/state/active-session.md'))).toBe(before);
   });
+
+  test.each(['docs', STATE, `${STATE}/state`])(
+    'a file in the place of %s is said, and every tool works',
+    async (path) => {
+      await initialize(STATE);
+      const session = await begin();
+      const place = join(scene.directory, path);
+      rmSync(place, { recursive: true });
+      writeFileSync(place, 'mine');
+      expect(await call(note, { text: 'one', session })).toMatchObject({ session_id: session });
+      const memory = scene.memory();
+      await refreshGenerated(memory);
+      expect(memory.leftOut).toEqual([expect.stringContaining('is not a folder')]);
+      const { conflicts } = await scene.asked(sessionStatus, { session });
+      expect(conflicts).toMatchObject([{ kind: 'mirror_unusable', path: STATE }]);
+      expect(await scene.asked(archiveSession, { session, as: 'cancelled' })).toMatchObject({ session_id: session });
+      expect(textAt(place)).toBe('mine');
+    },
+  );
 });
 
 describe('an archived session', () => {

@@ -46,6 +46,26 @@ describe('faults', () => {
     expect(fault?.message).toContain(circle.join(' → '));
   });
 
+  test.each([' 1', '1 ', '', '\u202e1', '1\u200b', 'a\u2028b', '\u00851', 'a\u0000', 'i'.repeat(101)])(
+    'an id that looks like another one, or cannot be repeated: %j',
+    (id) => {
+      const { violations } = checkPlan([phase('1'), phase(id)]);
+      expect(violations).toMatchObject([{ rule: 'bad_id', message: expect.stringContaining('visible characters') }]);
+      expect(violations[0]?.message.length).toBeLessThan(400);
+    },
+  );
+
+  test.each(['__proto__', 'constructor', '1.0', '-1', 'é', 'phase one', '☕'])('no fault of the id %j', (id) => {
+    expect(checkPlan([phase(id), phase('2', { blocked_by: [id] })])).toMatchObject({
+      violations: [],
+      order: [id, '2'],
+    });
+  });
+
+  test('a file without a path', () => {
+    expect(rulesOf([phase('1', { files: ['a', ''] })])).toEqual(['no_path']);
+  });
+
   test('no phase, and one too many', () => {
     expect(rulesOf([])).toEqual(['no_phases']);
     const phases = (count: number) => Array.from({ length: count }, (_, index) => phase(String(index + 1)));

@@ -66,6 +66,18 @@ describe('one call', () => {
     expect(await scene.asked(step, override, 'person')).toMatchObject({ status: 'in_progress' });
   });
 
+  test.each([
+    { completed_phase_id: 1, failed_phase_id: '1', error: 'e' },
+    { completed_phase_id: 1, skipped_phase_id: 1, decided_by: 'person', reason: 'r' },
+    { completed_phase_id: 1, next_phase_ids: [1] },
+    { failed_phase_id: 1, error: 'e', skipped_phase_id: 1, decided_by: 'person', reason: 'r', next_phase_id: 1 },
+  ])('that moves one phase in ways that exclude each other is refused, and says so: %j', async (given) => {
+    const scene = await planned();
+    await scene.asked(transitionPhase, { next_phase_id: 1 });
+    expect((await scene.asked(transitionPhase, given)).message).toContain('phase 1 is named twice');
+    expect(statusesIn(scene)[0]).toBe('in_progress');
+  });
+
   test('a phase fails and is retried in one call', async () => {
     const scene = await planned();
     await scene.asked(transitionPhase, { next_phase_id: 1 });
@@ -156,6 +168,31 @@ describe('files of a phase', () => {
       completed: ['1'],
     });
     expect(stepsIn(scene)['1']?.files.created).toEqual(many(2_000));
+  });
+
+  test('without a name are refused, and blank words are no reason, no context and no error', async () => {
+    const scene = await planned();
+    await scene.asked(transitionPhase, { next_phase_id: 1, agent: ' ' });
+    expect(stepsIn(scene)['1']?.agent).toBeNull();
+    const before = linesIn(scene);
+    const done = { completed_phase_id: 1, files_created: ['a.ts'] };
+    for (const blank of [
+      { no_context_reason: '' },
+      { no_context_reason: ' \n' },
+      { downstream_context: { warnings: ['', '  '] } },
+    ])
+      expect(await scene.asked(transitionPhase, { ...done, ...blank })).toMatchObject({ code: 'context_missing' });
+    for (const blank of [{ reason: ' ' }, { error: ' ' }, { error: { type: 'runtime', message: '' } }])
+      expect(await scene.asked(transitionPhase, { failed_phase_id: 1, ...blank })).toMatchObject({
+        code: 'reason_missing',
+      });
+    const skip = { skipped_phase_id: 2, decided_by: 'person', reason: ' ' };
+    expect(await scene.asked(transitionPhase, skip)).toMatchObject({ code: 'person_needed' });
+    const nameless = { ...done, files_created: ['a.ts', ' '], no_context_reason: 'r' };
+    expect((await scene.asked(transitionPhase, nameless)).message).toContain('files_created has a path that is empty');
+    expect([statusesIn(scene)[0], stepsIn(scene)['1']?.files.created]).toEqual(['in_progress', []]);
+    // Single moves, which are counted: three failures and the skip.
+    expect(linesIn(scene)).toBe(before + 4);
   });
 
   test('without a phase are refused, and so is a call that moves nothing', async () => {
