@@ -40,7 +40,7 @@ const LONGEST_ID = 100;
 const TASK = /^t\d+$/;
 
 /** @returns whether a caller can read and repeat it: two ids must not look like one */
-export function isPlainId(id: string): boolean {
+function isPlainId(id: string): boolean {
   return id !== '' && id.length <= LONGEST_ID && id.trim() === id && oneLine(id) === id && withoutInvisible(id) === id;
 }
 
