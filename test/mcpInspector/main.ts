@@ -101,6 +101,8 @@ function prove(): void {
   does('add_note', { text: 'mind the clock' });
   does('update_session', { role: 'lead' });
   does('checkpoint', { list: true });
+  const { handoff_id } = does('create_handoff', { title: 'Login', learnings: ['a'], next: ['b'] });
+  does('accept_handoff', { id: handoff_id, as: 'follow' });
   does('resume_session', { session_id });
   refuses('transition_phase', { next_phase_id: 2 }, 'blocked');
   refuses('archive_session', {}, 'open_phases');
