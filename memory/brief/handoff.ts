@@ -44,5 +44,5 @@ function texts(title: string, text: string | null): string[] {
 export function statusOf({ state: { answer } }: Handoff): string {
   if (answer === null) return 'offered';
   const who = answer.session_id === null ? '' : ` by ${answer.session_id}`;
-  return `${answer.kind}${who}${answer.as === null ? '' : `, to ${answer.as === 'fresh' ? 'begin afresh' : answer.as}`}`;
+  return `${answer.kind}${who}${answer.as === null ? '' : `, to ${answer.as === 'fresh' ? 'begin fresh' : answer.as}`}`;
 }

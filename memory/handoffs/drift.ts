@@ -53,7 +53,7 @@ async function ofAuthor(memory: Viewer, { state: { offer } }: Handoff): Promise<
       : [
           {
             kind: 'author_continued' as const,
-            words: `its author's session went on after writing it: ${continued.join(', ')}`,
+            words: `its author's session continued after writing it: ${continued.join(', ')}`,
           },
         ]),
     ...(isAlive

@@ -1,5 +1,6 @@
 /** The log of a handoff: what was offered, and what became of it. The first answer counts. */
 import * as z from 'zod/mini';
+import type { Holder } from '../fold/holder.js';
 import type { LogKind, Refusal } from '../logs/kind.js';
 import { type Line, lineMaker, timeOfLine } from '../logs/line.js';
 import type { Origin } from '../words.js';
@@ -38,6 +39,8 @@ export interface Answer {
   readonly kind: 'accepted' | 'declined' | 'withdrawn';
   readonly as: TakenAs | null;
   readonly session_id: string | null;
+  /** The agent that took it. Null if it was a person, or is unknown. */
+  readonly holder: Holder | null;
   /** In which the taker was. Null for an answer of the author. */
   readonly workspace: string | null;
   readonly reason: string | null;
@@ -71,6 +74,7 @@ const DIGESTS = z.object({ files: z.array(z.object({ path: z.string(), digest: z
 const ANSWERED = z.object({
   as: z.optional(z.enum(TAKEN_AS)),
   session_id: maybe,
+  holder: z._default(z.nullable(z.custom<Holder>((value) => typeof value === 'object' && value !== null)), null),
   workspace: maybe,
   reason: text,
 });
@@ -85,7 +89,12 @@ export interface HandoffEvents {
       readonly notes: readonly string[];
     };
   readonly digests: { readonly files: readonly { readonly path: string; readonly digest: string }[] };
-  readonly accepted: { readonly as: TakenAs; readonly session_id?: string | undefined; readonly workspace: string };
+  readonly accepted: {
+    readonly as: TakenAs;
+    readonly session_id?: string | undefined;
+    readonly holder?: Holder | undefined;
+    readonly workspace: string;
+  };
   readonly declined: {
     readonly session_id?: string | undefined;
     readonly workspace: string;
@@ -143,8 +152,8 @@ function settle(state: HandoffState, line: Line, kind: Answer['kind']): Refusal 
   if (!found.success) return malformed(line);
   if (state.offer === null) return { code: 'not_offered', message: 'there is no offer to answer' };
   if (state.answer !== null) return settledBy(state.answer);
-  const { as = null, session_id, workspace, reason = null } = found.data;
-  state.answer = { kind, as, session_id, workspace, reason, at: timeOfLine(line), origin: line.origin };
+  const { as = null, session_id, holder, workspace, reason = null } = found.data;
+  state.answer = { kind, as, session_id, holder, workspace, reason, at: timeOfLine(line), origin: line.origin };
   return null;
 }
 

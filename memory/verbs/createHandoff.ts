@@ -109,6 +109,6 @@ function conversationsOf(session: OpenSession | null) {
 
 /** Other sessions than the author's own see it, wherever they are. */
 export function handoffsOf({ places, stamp, isBridges, surroundings }: Memory): Handoffs {
-  // The memory of a bridge is its logs folder, which nobody else looks into.
+  // The memory of a bridge is its logs folder, and other agents do not look there.
   return new Handoffs({ places: isBridges ? new Places(homeFolder(surroundings.variables)) : places, stamp });
 }

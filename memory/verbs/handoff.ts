@@ -7,11 +7,13 @@ import { errorCode, UsageError } from '../../src/errors.js';
 import { describeFileTrouble } from '../../src/files/plainFile.js';
 import { handoffText, statusOf } from '../brief/handoff.js';
 import { handoffMarkdown } from '../exchange/handoffMarkdown.js';
+import { isSameAgent } from '../fold/holder.js';
 import { type Drift, driftOf } from '../handoffs/drift.js';
 import type { Handoff } from '../handoffs/handoffs.js';
-import { handoffKind, TAKEN_AS } from '../handoffs/kind.js';
+import { type Answer, handoffKind, TAKEN_AS } from '../handoffs/kind.js';
 import { isOfHere } from '../handoffs/onOffer.js';
 import { RefusedError } from '../logs/kind.js';
+import { callerHolder } from '../plans/holding.js';
 import type { Memory } from '../sessions/memory.js';
 import { ago } from '../show/status.js';
 import { handoffsOf } from './createHandoff.js';
@@ -99,27 +101,31 @@ function shown(memory: Memory, handoff: Handoff, drift: readonly Drift[], first:
 
 export const acceptHandoff = verb({
   name: 'accept',
-  summary: 'take it: to follow its steps, adapt them, or begin afresh; prints the\ndocument. One worker gets it',
+  summary: 'take it: to follow its steps, adapt them, or begin fresh; prints the\ndocument. One worker gets it',
   fields: { id: ID, as: { ...option('--as follow|adapt|fresh'), schema: z.optional(z.enum(TAKEN_AS)) } },
   async run(memory, input): Promise<Outcome> {
     const session = input.session === undefined ? memory.implied() : memory.which(input.session);
     const { as } = input;
-    if (as === undefined) throw new UsageError(`how will you go on with it? --as one of ${TAKEN_AS.join(', ')}`);
+    if (as === undefined) throw new UsageError(`how will you continue it? --as one of ${TAKEN_AS.join(', ')}`);
     const handoffs = handoffsOf(memory);
     const { id } = handoffs.named(idOf(input));
     const workspace = memory.workspace.id;
-    const line = handoffKind.line('accepted', { as, session_id: session?.id, workspace });
-    const { handoff, isKnown } = handoffs.answer(
-      id,
-      line,
-      (answer) =>
-        answer.kind === 'accepted' &&
-        answer.session_id === (session?.id ?? null) &&
-        (session !== null || answer.workspace === workspace),
-    );
+    const holder = callerHolder(memory);
+    const line = handoffKind.line('accepted', {
+      ...{ as, session_id: session?.id, workspace },
+      ...(holder !== null && { holder }),
+    });
+    // Without a session, the agent itself is compared: two of one directory are two workers.
+    const isOwn = (answer: Answer) =>
+      answer.kind === 'accepted' &&
+      answer.session_id === (session?.id ?? null) &&
+      (session !== null ||
+        (answer.workspace === workspace &&
+          isSameAgent({ holder: answer.holder, agent: null }, { holder, agent: null })));
+    const { handoff, isKnown } = handoffs.answer(id, line, isOwn);
     const first = isKnown
       ? `handoff ${id} is already yours`
-      : `handoff ${id} is yours, to ${as === 'fresh' ? 'begin afresh' : as}`;
+      : `handoff ${id} is yours, to ${as === 'fresh' ? 'begin fresh' : as}`;
     const outcome = shown(memory, handoff, await driftOf(memory, handoff), [first]);
     return { ...outcome, value: { ...Object(outcome.value), ...(isKnown && { already_yours: true }) } };
   },
@@ -127,7 +133,7 @@ export const acceptHandoff = verb({
 
 export const declineHandoff = verb({
   name: 'decline',
-  summary: 'say that it will not be taken; then nobody can take it',
+  summary: 'say that it will not be taken; no worker can take it then',
   fields: { id: ID, reason: option('[--reason WHY]') },
   run(memory, input) {
     const handoffs = handoffsOf(memory);
@@ -150,7 +156,8 @@ export const withdrawHandoff = verb({
     const handoffs = handoffsOf(memory);
     const { id, state } = handoffs.named(idOf(input));
     const own = memory.implied()?.id ?? null;
-    if (memory.stamp.origin === 'agent' && state.offer.session_id !== own)
+    // An agent without a session is not the author of what a person offered without one.
+    if (memory.stamp.origin === 'agent' && (own === null || state.offer.session_id !== own))
       throw new RefusedError({
         code: 'not_author',
         message: `handoff ${id} is another session's; ask a person to withdraw it`,

@@ -11,28 +11,21 @@ import { file } from '../../../memory/verbs/file.js';
 import { end } from '../../../memory/verbs/lifecycle.js';
 import { log, note, ping } from '../../../memory/verbs/notes.js';
 import { step } from '../../../memory/verbs/step.js';
-import { type AnyVerb, ask, type Door } from '../../../memory/verbs/verb.js';
+import { type AnyVerb, ask } from '../../../memory/verbs/verb.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
 import { redactShapes } from '../../../src/log/redact.js';
 import { systemClock } from '../../../src/time.js';
 import { runCommand } from '../../bridge/cli/inProcess.js';
 import { testFolder } from '../../harness/folder.js';
+import { DOOR } from './asked.js';
 
 // The toy door, whole.
 const VERBS: Readonly<Record<string, AnyVerb>> = { init, step, file, log, note, ping, checkpoint, end };
-const NOTHING: Door = {
-  read: () => Promise.reject(new Error('no files')),
-  startDetached: () => undefined,
-  untilStopped: () => AbortSignal.abort(),
-  isProgram: true,
-  judge: async () => null,
-  say: () => undefined,
-};
 async function answer(memory: Memory, request: string): Promise<string> {
   const { verb = '', ...input } = JSON.parse(request);
   const found = VERBS[verb];
   if (found === undefined) return JSON.stringify({ error: `unknown: ${verb}` });
-  return ask(found, memory, input, NOTHING).then(
+  return ask(found, memory, input, DOOR).then(
     ({ value, verdict }) => JSON.stringify({ value, verdict }),
     (error: Error) => JSON.stringify({ error: error.message }),
   );

@@ -4,6 +4,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { onOfferTo } from '../../../memory/handoffs/onOffer.js';
+import { Memory } from '../../../memory/sessions/memory.js';
 import { offerHandoff } from '../../../memory/verbs/createHandoff.js';
 import { createSession } from '../../../memory/verbs/createSession.js';
 import {
@@ -14,7 +15,11 @@ import {
   withdrawHandoff,
 } from '../../../memory/verbs/handoff.js';
 import { end } from '../../../memory/verbs/lifecycle.js';
-import { type Scratch, scratch } from './asked.js';
+import { ask } from '../../../memory/verbs/verb.js';
+import { readProcessIdentity } from '../../../src/host/identity.js';
+import { redactShapes } from '../../../src/log/redact.js';
+import { systemClock } from '../../../src/time.js';
+import { DOOR, type Scratch, scratch } from './asked.js';
 
 const GIVEN = { title: 'Fix the login', learnings: ['tokens live 1 h'], next: ['write the tests'], files: ['a.ts'] };
 
@@ -100,6 +105,18 @@ describe('an answer', () => {
     expect(await scene.asked(declineHandoff, { id })).toMatchObject({ status: 'declined' });
     expect(await scene.asked(acceptHandoff, { id, as: 'follow' })).toMatchObject({ code: 'declined' });
     expect(await scene.asked(listHandoffs, {})).toEqual([]);
+  });
+
+  test('without sessions, two agents of one directory are two workers, and none is the author of what a person offered', async () => {
+    const id = await offered();
+    expect(await scene.asked(withdrawHandoff, { id })).toMatchObject({ code: 'not_author' });
+    expect(await scene.asked(acceptHandoff, { id, as: 'follow' })).toMatchObject({ status: 'accepted' });
+    const agent = { ...readProcessIdentity('host'), pid_start: '1' };
+    const other = new Memory({
+      ...{ folder: null, clock: systemClock, redact: redactShapes, origin: 'agent' },
+      surroundings: { ...scene.memory().surroundings, toolCall: { agent, thread: null, id: null } },
+    });
+    await expect(ask(acceptHandoff, other, { id, as: 'follow' }, DOOR)).rejects.toMatchObject({ code: 'accepted' });
   });
 
   test.each([{}, { as: 'later' }])('%j says no way to continue, and is refused', async (given) => {
