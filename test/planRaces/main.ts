@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Agent, type Answer } from './agent.js';
+import { raceTakers } from './takers.js';
 
 const { values } = parseArgs({
   options: {
@@ -186,7 +187,17 @@ async function race(agents: [Agent, Agent], { session_id, phase, killEvery, star
   agents[won] = await start();
 }
 
+async function takers(races: number): Promise<void> {
+  const { home, directory } = place('takers');
+  const agents = [await Agent.start(home, directory), await Agent.start(home, directory)];
+  const taken = await raceTakers(agents, races);
+  process.stdout.write(`${taken.races} races of two agents for a handoff: ${taken.won} with one winner\n`);
+  check(taken.won === taken.races, 'a handoff without exactly one taker');
+  await Promise.all(agents.map((agent) => agent.end(null)));
+}
+
 await writers(Number(values.servers), Number(values.changes));
 await starters(Number(values.races), Number(values.kill));
+await takers(Number(values.races));
 rmSync(folder, { recursive: true, force: true });
 process.exitCode = faults === 0 ? 0 : 1;
