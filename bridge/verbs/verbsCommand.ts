@@ -31,6 +31,8 @@ export interface VerbsCommand {
   readonly name: string;
   readonly verbs: readonly AnyVerb[];
   readonly aliases?: Readonly<Record<string, AnyVerb>>;
+  /** The verb that is meant if no word is typed. */
+  readonly withoutWord?: AnyVerb;
   readonly about: string;
   readonly examples: string;
 }
@@ -44,22 +46,25 @@ exit code: 0 done, 1 refused or found something, 2 usage, or no session is meant
 clearly, 3 the memory cannot be read or written`;
 
 /** @returns a command whose first word says what to do */
-export function verbsCommand({ name, verbs, aliases = {}, about, examples }: VerbsCommand): Command {
+export function verbsCommand({ name, verbs, aliases = {}, withoutWord, about, examples }: VerbsCommand): Command {
   const usages = verbs.map(usageOf).join('\n');
   const words = { ...Object.fromEntries(verbs.map((verb) => [verb.name, verb])), ...aliases };
+  const first = withoutWord === undefined ? 'WORD' : '[WORD]';
   return {
-    help: `usage: watchkeeper ${name} WORD [--session ID] [--dir FOLDER] [--json] …\n\n${about}\n\n${usages}\n\n${COMMON_HELP}\n\nexamples:\n${examples}`,
-    run: (args, context) => runVerb(words, args, context),
+    help: `usage: watchkeeper ${name} ${first} [--session ID] [--dir FOLDER] [--json] …\n\n${about}\n\n${usages}\n\n${COMMON_HELP}\n\nexamples:\n${examples}`,
+    run: (args, context) => runVerb(words, withoutWord, args, context),
   };
 }
 
 async function runVerb(
   words: Readonly<Record<string, AnyVerb>>,
+  withoutWord: AnyVerb | undefined,
   args: readonly string[],
   context: CommandContext,
 ): Promise<ExitCode> {
   const { first, rest } = splitDir(args);
-  const [name = '', ...others] = rest;
+  const isWordless = withoutWord !== undefined && (rest[0] ?? '-').startsWith('-');
+  const [name = '', ...others] = isWordless ? [withoutWord.name, ...rest] : rest;
   const verb = Object.hasOwn(words, name) ? words[name] : undefined;
   if (verb === undefined) {
     const known = Object.keys(words);

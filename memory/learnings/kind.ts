@@ -1,0 +1,154 @@
+/** The log of all learnings of a user: what was added, the actions that follow from it, and which of both are settled. */
+import * as z from 'zod/mini';
+import type { LogKind, Refusal } from '../logs/kind.js';
+import { type Line, lineMaker, timeOfLine } from '../logs/line.js';
+import type { Origin } from '../words.js';
+
+/** Where something belongs. */
+export interface Scope {
+  /** Null outside of a repository; then the workspace decides. */
+  readonly repository: string | null;
+  readonly workspace: string;
+}
+
+export interface Learning extends Scope {
+  readonly id: string;
+  readonly text: string;
+  readonly tags: readonly string[];
+  /** The directory in which it was added. */
+  readonly root: string;
+  readonly session_id: string | null;
+  /** UTC epoch milliseconds. */
+  readonly at: number;
+  readonly origin: Origin;
+}
+
+export interface Action {
+  readonly id: string;
+  /** The id of the learning from which it follows. */
+  readonly learning: string;
+  readonly text: string;
+  readonly at: number;
+  done_at: number | null;
+}
+
+export interface LearningsState {
+  /** Those that were not dropped, in their order. */
+  readonly learnings: Map<string, Learning>;
+  readonly dropped: Set<string>;
+  /** Of learnings that were not dropped, in their order. */
+  readonly actions: Map<string, Action>;
+  /** The sessions in which calls failed, by scope and by the digest of a failure's pattern. */
+  readonly failed: Map<string, Map<string, Set<string>>>;
+}
+
+const word = z.string().check(z.minLength(1));
+const maybe = z._default(z.nullable(z.string()), null);
+const texts = z._default(z.array(z.string()), []);
+const LEARNED = z.object({
+  ...{ id: word, text: word, tags: texts, session_id: maybe, repository: maybe },
+  ...{ workspace: z._default(z.string(), ''), root: z._default(z.string(), '') },
+});
+const ACTION = z.object({ id: word, learning: word, text: word });
+const DONE = z.object({ action: word });
+const DROPPED = z.object({ learning: word });
+const FAILED = z.object({
+  repository: maybe,
+  workspace: z._default(z.string(), ''),
+  session_id: word,
+  failures: texts,
+});
+
+/** The id of a learning, and of an action, is that of its line. */
+export interface LearningsEvents {
+  readonly learned: Scope & {
+    readonly id: string;
+    readonly text: string;
+    readonly tags: readonly string[];
+    readonly root: string;
+    readonly session_id: string | null;
+  };
+  readonly action: { readonly id: string; readonly learning: string; readonly text: string };
+  readonly done: { readonly action: string };
+  readonly dropped: { readonly learning: string };
+  /** What failed in a session, as digests of patterns: no words of it. */
+  readonly failed: Scope & { readonly session_id: string; readonly failures: readonly string[] };
+}
+
+export const learningsKind: LogKind<LearningsState, LearningsEvents> = {
+  name: 'learnings',
+  begin: () => ({ learnings: new Map(), dropped: new Set(), actions: new Map(), failed: new Map() }),
+  apply,
+  line: lineMaker<LearningsEvents>(),
+};
+
+/** @returns the name of the repository, or of the directory outside of one */
+export function keyOf({ repository, workspace }: Scope): string {
+  return repository ?? workspace;
+}
+
+function apply(state: LearningsState, line: Line): Refusal | null {
+  switch (line.event) {
+    case 'learned': {
+      const found = LEARNED.safeParse(line);
+      if (!found.success) return malformed(line);
+      state.learnings.set(line.id, { ...found.data, at: timeOfLine(line), origin: line.origin });
+      return null;
+    }
+    case 'action': {
+      const found = ACTION.safeParse(line);
+      if (!found.success) return malformed(line);
+      if (!state.learnings.has(found.data.learning)) return gone(state, found.data.learning);
+      state.actions.set(line.id, { ...found.data, at: timeOfLine(line), done_at: null });
+      return null;
+    }
+    case 'done':
+      return settle(state, line);
+    case 'dropped':
+      return drop(state, line);
+    case 'failed':
+      return fail(state, line);
+    default:
+      return null;
+  }
+}
+
+function settle(state: LearningsState, line: Line): Refusal | null {
+  const found = DONE.safeParse(line);
+  if (!found.success) return malformed(line);
+  const action = state.actions.get(found.data.action);
+  if (action === undefined) return { code: 'no_action', message: `there is no action ${found.data.action}` };
+  if (action.done_at !== null) return { code: 'done', message: `action ${action.id} is done already` };
+  action.done_at = timeOfLine(line);
+  return null;
+}
+
+function drop(state: LearningsState, line: Line): Refusal | null {
+  const found = DROPPED.safeParse(line);
+  if (!found.success) return malformed(line);
+  const { learning } = found.data;
+  if (!state.learnings.delete(learning)) return gone(state, learning);
+  state.dropped.add(learning);
+  for (const [id, action] of state.actions) if (action.learning === learning) state.actions.delete(id);
+  return null;
+}
+
+function fail(state: LearningsState, line: Line): Refusal | null {
+  const found = FAILED.safeParse(line);
+  if (!found.success) return malformed(line);
+  const { session_id, failures, ...scope } = found.data;
+  const known = state.failed.get(keyOf(scope)) ?? new Map<string, Set<string>>();
+  state.failed.set(keyOf(scope), known);
+  for (const failure of failures) known.set(failure, (known.get(failure) ?? new Set()).add(session_id));
+  return null;
+}
+
+function gone({ dropped }: LearningsState, id: string): Refusal {
+  return dropped.has(id)
+    ? { code: 'dropped', message: `learning ${id} was dropped` }
+    : { code: 'no_learning', message: `there is no learning ${id}` };
+}
+
+function malformed({ event }: Line): Refusal {
+  return { code: 'malformed', message: `"${event}" lacks fields` };
+}
