@@ -167,5 +167,5 @@ function codexEnding(ending: Ending): string {
 
 /** @returns instants of the same hour of successive days */
 export function day(number: number): number {
-  return Date.UTC(2026, 10, number, 9) + number * MINUTE;
+  return Date.UTC(2026, 0, number, 9) + number * MINUTE;
 }
