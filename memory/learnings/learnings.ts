@@ -172,10 +172,15 @@ export function namedIn<Entry>(all: ReadonlyMap<string, Entry>, what: string, na
   return found;
 }
 
+/** @returns the tags of all learnings: among them are the failures that some are about */
+export function tagsOf({ learnings }: LearningsState): ReadonlySet<string> {
+  return new Set([...learnings.values()].flatMap(({ tags }) => tags));
+}
+
 /** @returns the failures that came back in several sessions of a scope, and that no learning is about */
-export function cameBack({ failed, learnings }: LearningsState, scope: Scope): string[] {
-  const known = new Set([...learnings.values()].flatMap(({ tags }) => tags));
-  return [...(failed.get(keyOf(scope)) ?? [])].flatMap(([id, sessions]) =>
+export function cameBack(state: LearningsState, scope: Scope): string[] {
+  const known = tagsOf(state);
+  return [...(state.failed.get(keyOf(scope)) ?? [])].flatMap(([id, sessions]) =>
     sessions.size >= CAME_BACK && !known.has(id) ? [id] : [],
   );
 }

@@ -10,7 +10,7 @@ import { homeFolder, Places } from '../home/places.js';
 import type { Draw } from '../learnings/draw.js';
 import { drawFromConversation, drawFromFile, drawFromSession, drawFromSessions } from '../learnings/drawFrom.js';
 import { keyOf, type Learning, type LearningsState } from '../learnings/kind.js';
-import { CAME_BACK, cameBack, Learnings, namedIn, scopeOf, shortId } from '../learnings/learnings.js';
+import { CAME_BACK, cameBack, Learnings, namedIn, scopeOf, shortId, tagsOf } from '../learnings/learnings.js';
 import type { Memory } from '../sessions/memory.js';
 import { drawnLines, failuresOf, failureValue, refusalsOf, rollUpLines } from '../show/learningWords.js';
 import { each, flag, neededWord, option, word } from './fields.js';
@@ -127,10 +127,6 @@ function drawn(memory: Memory, { of, conversation, all, session }: Drawing): Pro
   return isFile
     ? drawFromFile(memory, resolve(memory.surroundings.directory, name))
     : drawFromSession(memory, memory.which(name));
-}
-
-function tagsOf({ learnings }: LearningsState): ReadonlySet<string> {
-  return new Set([...learnings.values()].flatMap(({ tags }) => tags));
 }
 
 export const addLearning = verb({

@@ -15,6 +15,7 @@ import {
   finishAction,
   listLearnings,
 } from '../../../memory/verbs/learn.js';
+import { end as endOfWork } from '../../../memory/verbs/lifecycle.js';
 import { testFolder } from '../../harness/folder.js';
 import { type Scratch, scratch } from '../verbs/asked.js';
 import { day, fails } from './madeSessions.js';
@@ -163,5 +164,30 @@ describe('an agent that begins', () => {
   test('gets the rest of its context if the learnings cannot be read', async () => {
     mkdirSync(join(scene.home, 'learnings.jsonl'), { recursive: true });
     expect(await contextOf('c-1')).toBe('');
+  });
+});
+
+describe('the end of a session', () => {
+  const end = async (...deeds: Parameters<typeof record>[2]['deeds']) => {
+    const conversation = '5f0c1c0e-8a52-4f3e-9a59-0b6c5f6f2d01';
+    const id = record(scene.memory(), testFolder(), { provider: 'codex', conversation, at: day(1), deeds });
+    return { id, lines: [(await scene.outcome(endOfWork, { id, summary: 'done' })).lines].flat() };
+  };
+
+  test('names in its last line what failed again, and what to type', async () => {
+    const deed = fails('npm test', 'Error: connect ECONNREFUSED 127.0.0.1:6379');
+    const other = fails('cargo build', 'error[E0433]: failed to resolve', 101);
+    const { id, lines } = await end(deed, other, deed, other, deed);
+    expect(lines.at(-1)).toBe(
+      `2 failures came back in it, such as npm test (3 ×). What is worth keeping? watchkeeper learn draw ${id}`,
+    );
+  });
+
+  test('says nothing of it if nothing failed twice, or a learning is about it', async () => {
+    const deed = fails('npm test', 'Error: connect ECONNREFUSED 127.0.0.1:6379');
+    expect((await end(deed)).lines.join('\n')).not.toContain('came back');
+    const { failures } = (await scene.asked(drawLearnings, {})) as unknown as { failures: { id: string }[] };
+    await add('npm test needs Redis', { tags: [failures[0]?.id] });
+    expect((await end(deed, deed)).lines.join('\n')).not.toContain('came back');
   });
 });
