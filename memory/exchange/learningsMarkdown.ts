@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { isoTime } from '../../src/time.js';
 import type { Action, Learning, LearningsState } from '../learnings/kind.js';
 
-/** The first line of the file, by which it is known again. */
+/** The first line of the file: only such a file is overwritten. */
 export const MADE_HERE =
   '<!-- made by `watchkeeper learn --out`, which makes it again; what is changed by hand is lost -->';
 

@@ -144,7 +144,7 @@ async function writeCopy(
   removeRests(folder, memory.clock.now());
   const file = new CopyFile(path);
   const fold = new Observed();
-  const draw = new Draw();
+  const draw = new Draw(memory.stamp.redact);
   draw.begin(id);
   try {
     for (const share of shares) {

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { instantOf } from '../../src/journal/normalise.js';
 import { type JournalRecord, textOf } from '../../src/journal/record.js';
+import type { Redact } from '../../src/log/redact.js';
 import { cutText } from '../../src/log/shorten.js';
 import { DAY } from '../../src/time.js';
 import { MAIN } from '../observed/agents.js';
@@ -13,12 +14,12 @@ import { type Attempt, Attempts, wordsOf } from './attempts.js';
 import { commandPattern, errorPattern, faultLine, withoutVariables } from './pattern.js';
 
 /** All tools that give a command to a shell are one: programs call it differently. */
-export const SHELL = 'shell';
+const SHELL = 'shell';
 const MOST_GROUPS = 2_000;
 /** Ways that worked, and sayings, of one group. */
 const MOST_WAYS = 5;
 const LONGEST_WORDS = 300;
-const ID_DIGITS = 8;
+const DIGEST_LENGTH = 8;
 
 /** Something that worked after a failure. */
 export interface Way {
@@ -67,9 +68,14 @@ export class Draw {
   sessions = 0;
   /** Failing calls that found no room. */
   more = 0;
+  readonly #redact: Redact;
   #session = '';
   #calls = new OpenCalls();
   #attempts = new Attempts();
+
+  constructor(redact: Redact) {
+    this.#redact = redact;
+  }
 
   /** Begins with the lines of another session. */
   begin(session: string): void {
@@ -98,8 +104,20 @@ export class Draw {
       return;
     }
     if (!call.isFault) return;
-    if (call.outcome === 'failed') this.#attempts.failed(agent, this.#fail(call, at));
-    if (call.outcome === 'rejected') this.#refuse(call, at, said);
+    if (call.outcome === 'failed') this.#attempts.failed(agent, this.#fail(this.#clean(call), at));
+    if (call.outcome === 'rejected') this.#refuse(this.#clean(call), at, said);
+  }
+
+  /** A copy that was kept long ago may hold what is a secret now. */
+  #clean(call: EndedCall): EndedCall {
+    const { words, command, output } = call;
+    const redact = this.#redact;
+    return {
+      ...call,
+      words: redact(words),
+      command: command === null ? null : redact(command),
+      output: redact(output),
+    };
   }
 
   #fail(call: EndedCall, at: number): Attempt {
@@ -135,7 +153,7 @@ export class Draw {
     };
     this.refusals.set(pattern, group);
     count(group, this.#session, at);
-    if (said !== null && group.said.size < MOST_WAYS) group.said.add(said);
+    if (said !== null && group.said.size < MOST_WAYS) group.said.add(this.#redact(said));
   }
 }
 
@@ -173,7 +191,7 @@ function failureOf(call: EndedCall) {
   const digest = createHash('sha256')
     .update(JSON.stringify([tool, command, error]))
     .digest('hex');
-  return { tool, command, error, id: `f-${digest.slice(0, ID_DIGITS)}` };
+  return { tool, command, error, id: `f-${digest.slice(0, DIGEST_LENGTH)}` };
 }
 
 function toolOf({ tool, command }: EndedCall): string {

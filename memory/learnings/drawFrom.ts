@@ -13,7 +13,7 @@ import { scopeOf } from './learnings.js';
 
 /** @param isAll whether those of all repositories are drawn from, and not only those of the caller's */
 export async function drawFromSessions(memory: Viewer, isAll: boolean): Promise<Draw> {
-  const draw = new Draw();
+  const draw = new Draw(memory.stamp.redact);
   const { sessions } = memory;
   const isMeant = isAll ? () => true : isOfHere(memory);
   for (const id of [...new Set([...sessions.ids(), ...sessions.archivedIds()])]) {
@@ -24,17 +24,17 @@ export async function drawFromSessions(memory: Viewer, isAll: boolean): Promise<
 }
 
 export async function drawFromSession(memory: Viewer, session: OpenSession): Promise<Draw> {
-  const draw = new Draw();
+  const draw = new Draw(memory.stamp.redact);
   await takeSession(memory, draw, session);
   return draw;
 }
 
 /** @param path of a transcript of a known program, or of a journal. @throws UsageError if it is not there */
-export async function drawFromFile({ stamp }: Pick<Memory, 'stamp'>, path: string): Promise<Draw> {
+export async function drawFromFile({ stamp: { redact } }: Pick<Memory, 'stamp'>, path: string): Promise<Draw> {
   if (!existsSync(path)) throw new UsageError(`there is no file ${path}`);
-  const draw = new Draw();
+  const draw = new Draw(redact);
   draw.begin(path);
-  for await (const records of recordsOfFile(path, stamp.redact)) for (const record of records) draw.take(record);
+  for await (const records of recordsOfFile(path, redact)) for (const record of records) draw.take(record);
   return draw;
 }
 
@@ -47,7 +47,7 @@ export async function drawFromConversation(memory: Finding, id: string): Promise
     const known = bindings.sessionOf({ provider, conversation: id });
     const session = known === null ? null : memory.look(known);
     if (session !== null) {
-      const draw = new Draw();
+      const draw = new Draw(memory.stamp.redact);
       await takeSession(memory, draw, session, id);
       return draw;
     }

@@ -15,7 +15,7 @@ export interface Learning extends Scope {
   readonly id: string;
   readonly text: string;
   readonly tags: readonly string[];
-  /** The directory in which it was added. */
+  /** The directory of its author. */
   readonly root: string;
   readonly session_id: string | null;
   /** UTC epoch milliseconds. */
@@ -38,7 +38,7 @@ export interface LearningsState {
   readonly dropped: Set<string>;
   /** Of learnings that were not dropped, in their order. */
   readonly actions: Map<string, Action>;
-  /** The sessions in which calls failed, by scope and by the digest of a failure's pattern. */
+  /** Sessions with failed calls, by scope and by the digest of a failure's pattern. */
   readonly failed: Map<string, Map<string, Set<string>>>;
 }
 

@@ -1,6 +1,7 @@
 /** The learnings of a memory: how one is added, found and settled. They outlive sessions and worktrees. */
 import { UsageError } from '../../src/errors.js';
 import { ulid } from '../../src/ids.js';
+import { lastOf } from '../../src/log/shorten.js';
 import { repositoryOf } from '../git/history.js';
 import type { Places } from '../home/places.js';
 import { RefusedError } from '../logs/kind.js';
@@ -24,7 +25,7 @@ const SHORT_DIGITS = 8;
 const LONGEST_TAG = 64;
 /** Failures of one session that are remembered. */
 const MOST_FAILURES = 200;
-/** In so many sessions a failure must have come back before an agent hears that there is something to learn. */
+/** A failure must have come back in so many sessions before an agent hears of it. */
 export const CAME_BACK = 3;
 
 type Lines = readonly NewLine<LearningsEvents>[];
@@ -150,7 +151,7 @@ export function scopeOf({ id, root, kind }: Workspace): Scope {
 
 /** @returns the end of an id, which is enough to name it */
 export function shortId(id: string): string {
-  return id.slice(-SHORT_DIGITS);
+  return lastOf(id, SHORT_DIGITS);
 }
 
 /**

@@ -1,4 +1,5 @@
-/** Calls and errors without their variable parts, so that the same failure is recognised in another session. */
+/** Calls and errors without their variable parts, so that the same failure is recognised in another session. Their texts are redacted. */
+import { cutText } from '../../src/log/shorten.js';
 
 const PATH = '<path>';
 const NUMBER = '<n>';
@@ -11,7 +12,7 @@ const LONGEST = 160;
 const MOST_COMMANDS = 3;
 /** Lines of an error among which the one that says most is looked for. */
 const MOST_LINES = 40;
-/** Of the text of which a pattern is made. */
+/** Of a text that a pattern is made from. */
 const LONGEST_TEXT = 600;
 
 /** A part of a command that only prepares another one. */
@@ -62,8 +63,7 @@ const REPEATED = /(<\w+>)(?:[\s,]+\1)+/g;
 
 /** @returns a text without what differs from one occurrence to the next: addresses, paths, ids, numbers, times, names of temporary files */
 export function withoutVariables(text: string): string {
-  return text
-    .slice(0, LONGEST_TEXT)
+  const clean = cutText(text, LONGEST_TEXT)
     .replace(COLOUR, '')
     .replace(URL, '<url>')
     .replace(UUID, ID)
@@ -78,8 +78,8 @@ export function withoutVariables(text: string): string {
     .replace(NUMBERS, NUMBER)
     .replace(REPEATED, '$1')
     .replace(/\s+/g, ' ')
-    .trim()
-    .slice(0, LONGEST);
+    .trim();
+  return cutText(clean, LONGEST);
 }
 
 /** A package such as `@types/node` is what the call is about. */
@@ -140,11 +140,8 @@ export function commandPattern(text: string): string {
     if (joint !== '') end(joint);
   }
   end('');
-  return parts
-    .slice(0, 2 * MOST_COMMANDS - 1)
-    .join(' ')
-    .trim()
-    .slice(0, LONGEST);
+  const deeds = parts.slice(0, 2 * MOST_COMMANDS - 1);
+  return cutText(deeds.join(' ').trim(), LONGEST);
 }
 
 /** @param words of one command. @returns its program, and the first words that are no values */
@@ -161,7 +158,7 @@ function deedOf([program = '', ...words]: readonly string[]): string {
   return deed.join(' ');
 }
 
-/** @returns the program of a command, without the folder in which it is */
+/** @returns the program of a command, without its folder */
 export function programOf(text: string): string {
   return nameOf(mainCommand(text).match(WORD)?.[0] ?? '');
 }
@@ -183,7 +180,7 @@ const MARK = /<\/?tool_use_error>/g;
 const BANNER = /^(?:>|\$ |yarn run |#)/;
 const PYTHONS = /^Traceback \(most recent call last\)/;
 const PYTHON_ERROR = /^[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Warning)\b/;
-/** Words by which compilers, test runners and shells begin or mark the line of an error. */
+/** Words with which compilers, test runners and shells begin or mark the line of an error. */
 const FAULT =
   /^(?:fail(?:ed|ure)?\b|fatal\b|error\b|panic|✗|✘|×|✖|●|E\s{2,}|npm (?:err!|error)|err!)|\b(?:error|exception)\b\s*(?:\[?\w*\]?)?:|\bcommand not found\b|\bno such file\b|\bpermission denied\b|\bcannot (?:find|open)\b|\bnot found$|\bE[A-Z]{4,}\b/i;
 

@@ -55,7 +55,7 @@ function actionsOf({ actions }: LearningsState, { id }: Learning) {
   return [...actions.values()].flatMap(({ learning, ...action }) => (learning === id ? [action] : []));
 }
 
-/** By the directory in which the first one of a repository was added, which says more than its id. */
+/** By the directory of a repository's first one, which says more than its id. */
 function groupedByPlace(learnings: readonly Learning[]): Map<string, Learning[]> {
   const places = new Map<string, string>();
   const groups = new Map<string, Learning[]>();

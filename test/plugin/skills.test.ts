@@ -9,7 +9,10 @@ import { testFolder } from '../harness/folder.js';
 
 const PLUGIN = join(packageRoot(), 'plugin');
 const SKILLS = readdirSync(join(PLUGIN, 'skills')).sort();
-const OF_PERSONS = ['ending-session', 'orchestrate', 'resume', 'resuming-session', 'starting-session'];
+const OF_PERSONS = [
+  ...['ending-session', 'orchestrate', 'resume', 'resuming-session'],
+  ...['starting-session', 'starting-worktree'],
+];
 
 const read = (path: string) => readFileSync(join(PLUGIN, path), 'utf8');
 const textOf = (skill: string) => read(`skills/${skill}/SKILL.md`);
@@ -43,7 +46,10 @@ test('the plugin has one version, that of the package, and the marketplace names
 });
 
 test('the skills have the names that people look for', () => {
-  const ofModels = ['bookmarking-code', 'handing-over', 'session-management', 'session-tracker', 'taking-over'];
+  const ofModels = [
+    ...['bookmarking-code', 'handing-over', 'learning-from-sessions'],
+    ...['session-management', 'session-tracker', 'taking-over'],
+  ];
   expect(SKILLS).toEqual([...OF_PERSONS, ...ofModels].sort());
 });
 
@@ -66,8 +72,10 @@ describe.each(SKILLS)('the skill %s', (skill) => {
   });
 
   test('names only commands and options that exist', () => {
-    const lines = [...text.matchAll(/(?<![\w./-])watchkeeper (track|work|handoff) ([a-z-]+)([^`\n]*)/g)];
-    expect(text.match(/(?<![\w./-])watchkeeper (?:track|work|handoff|mcp) /g)?.length).toBeGreaterThan(0);
+    const lines = [...text.matchAll(/(?<![\w./-])watchkeeper (track|work|worktree|handoff|learn) ([a-z-]+)([^`\n]*)/g)];
+    expect(text.match(/(?<![\w./-])watchkeeper (?:track|work|worktree|handoff|learn|mcp) /g)?.length).toBeGreaterThan(
+      0,
+    );
     for (const [line, command = '', word = '', rest = ''] of lines) {
       const usage = usageOf(command, word);
       expect([line, usage]).not.toEqual([line, null]);
@@ -144,7 +152,10 @@ describe('the commands of a skill, typed as they are,', () => {
     ).toEqual([]);
   });
 
-  test.each(['starting-session', 'session-management', 'orchestrate'])('work without a session: %s', (skill) => {
-    expect(failed(runBlocks(textOf(skill)))).toEqual([]);
-  });
+  test.each(['starting-session', 'session-management', 'orchestrate', 'learning-from-sessions'])(
+    'work without a session: %s',
+    (skill) => {
+      expect(failed(runBlocks(textOf(skill)))).toEqual([]);
+    },
+  );
 });
