@@ -23,6 +23,7 @@ const BENCHES = [
   'crowded',
   'worktrees',
   'transcript',
+  'learn',
   'following',
   'terminals',
   'pluginCalls',
