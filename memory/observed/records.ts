@@ -5,6 +5,7 @@ import { batchesOf, JournalTail } from '../../src/journal/reader.js';
 import type { JournalRecord } from '../../src/journal/record.js';
 import type { Redact } from '../../src/log/redact.js';
 import { transcriptAt } from '../../src/transcripts/companions.js';
+import type { Trimmer } from '../../src/transcripts/draft/trimmer.js';
 import { TranscriptTail } from '../../src/transcripts/transcriptTail.js';
 import type { Worklog } from '../fold/worklog.js';
 import { journalIn } from '../home/places.js';
@@ -20,6 +21,8 @@ interface Reading {
   /** Null if there are none, or they are not to be used. */
   readonly folders: ProgramFolders | null;
   readonly redact: Redact;
+  /** What is kept of each line of a transcript; commands and errors if it is missing. */
+  readonly trimmer?: Trimmer;
   /** The id of a conversation, if only that one is to be read. */
   readonly conversation?: string;
 }
@@ -27,12 +30,11 @@ interface Reading {
 /** @returns the lines of the session's shares of its conversations, or of its journal, batch by batch */
 export async function* recordsOfSession(
   { log, folder }: { readonly log: Pick<Worklog, 'conversations' | 'end'>; readonly folder: string },
-  { folders, redact, conversation }: Reading,
+  { folders, redact, conversation, trimmer = observedTrimmer(redact, UNSAID) }: Reading,
 ): Batches {
   const journal = journalIn(folder);
   const all = sharesOf(log, journal, folders);
   const shares = all.filter((share) => conversation === undefined || share.conversation.id === conversation);
-  const trimmer = observedTrimmer(redact, UNSAID);
   for (const share of shares) for await (const { records } of recordsOf(share, trimmer)) yield records;
   if (all.length > 0 || conversation !== undefined || !existsSync(journal)) return;
   for await (const { records } of batchesOf(new JournalTail(journal))) yield records;

@@ -196,6 +196,6 @@ export const dropLearning = verb({
 });
 
 /** Agents of all sessions read them, wherever these are recorded. */
-function learningsOf({ places, stamp, isBridges, surroundings }: Memory): Learnings {
+export function learningsOf({ places, stamp, isBridges, surroundings }: Memory): Learnings {
   return new Learnings({ places: isBridges ? new Places(homeFolder(surroundings.variables)) : places, stamp });
 }
