@@ -67,7 +67,7 @@ export class Checks {
         this.#end(record, this.#calls.get(id), at);
         break;
       case 'files':
-        // What a check writes, such as a report, does not make it old.
+        // A file that a check writes, such as a report, does not make it old.
         if (!this.#calls.has(id) && changedIn(record).some(this.#isOwn)) this.#changed = at;
         break;
     }

@@ -1,4 +1,4 @@
-/** Section of a context: what somebody has added for the agents of this repository. What was only observed is a count. */
+/** Section of a context: learnings that were added for the agents of this repository. Observed failures are a count. */
 import { counted } from '../../src/counted.js';
 import { UnreachableError } from '../../src/errors.js';
 import { keyOf, type LearningsState, type Scope } from '../learnings/kind.js';

@@ -1,4 +1,4 @@
-/** What was done in a session and why, for a person who did not do it. */
+/** The work of a session and its reasons, for a person who did not do it. */
 import { oneLine } from '../../src/log/visibleText.js';
 import { describeDuration } from '../../src/time.js';
 import { unsettledOf } from '../fold/state.js';

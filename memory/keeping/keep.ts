@@ -49,7 +49,7 @@ export interface KeepResult {
 interface Copy extends FoldedCopy {
   readonly isNew: boolean;
   readonly fold: Observed;
-  /** What failed in it. */
+  /** The failures in it. */
   readonly draw: Draw;
 }
 

@@ -71,7 +71,7 @@ export interface LearningsEvents {
   readonly action: { readonly id: string; readonly learning: string; readonly text: string };
   readonly done: { readonly action: string };
   readonly dropped: { readonly learning: string };
-  /** What failed in a session, as digests of patterns: no words of it. */
+  /** The failures of a session, as digests of patterns: no words of it. */
   readonly failed: Scope & { readonly session_id: string; readonly failures: readonly string[] };
 }
 

@@ -113,7 +113,7 @@ function bare(line: string): string {
   let left = line;
   for (const part of parts.slice(0, from))
     left = left.slice(left.indexOf(part) + part.length).replace(/^\s*(?:&&|;)\s*/, '');
-  // What only reports the exit code is not the command.
+  // An `echo` of the exit code belongs to no command.
   left = left.replace(/\s*;\s*echo\b[^;&|]*$/, '');
   for (let before = ''; before !== left; ) {
     before = left;
@@ -173,7 +173,7 @@ function unquoted(word: string): string {
   return word.length > 1 && (first === '"' || first === "'") && word.endsWith(first) ? word.slice(1, -1) : word;
 }
 
-/** What the program that ran the command says, before the words of the command. */
+/** The agent's program puts its own words before those of the command. */
 const FRAME = /^(?:Error: )?(?:Exit code:?|Process exited with code) (-?\d+)\s*/i;
 const MARK = /<\/?tool_use_error>/g;
 /** Package managers say first which script they run. */

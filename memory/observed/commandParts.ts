@@ -8,7 +8,7 @@ export interface CommandPart {
   readonly joint: Joint;
 }
 
-/** @returns the commands in their order, without empty ones and comments. What is quoted is not divided */
+/** @returns the commands in their order, without empty ones and comments. Quoted text is not divided */
 export function commandsIn(command: string): CommandPart[] {
   const parts: CommandPart[] = [];
   let part = '';

@@ -21,7 +21,7 @@ interface Reading {
   /** Null if there are none, or they are not to be used. */
   readonly folders: ProgramFolders | null;
   readonly redact: Redact;
-  /** What is kept of each line of a transcript; commands and errors if it is missing. */
+  /** Decides how much of each line of a transcript is kept; commands and errors if it is missing. */
   readonly trimmer?: Trimmer;
   /** The id of a conversation, if only that one is to be read. */
   readonly conversation?: string;
