@@ -43,14 +43,35 @@ export interface Answer {
   readonly holder: Holder | null;
   /** In which the taker was. Null for an answer of the author. */
   readonly workspace: string | null;
+  /** The taker's checkout as it was then. Null if it is unknown, or in no repository. */
+  readonly checkout: Checkout | null;
   readonly reason: string | null;
   readonly at: number;
   readonly origin: Origin;
 }
 
+export interface Checkout {
+  /** The top of its worktree. */
+  readonly root: string;
+  readonly head: string;
+}
+
+/** How the work of its taker ended. Only a bridge knows that of its own sessions. */
+export interface TakenEnd {
+  readonly session_id: string;
+  /** A verb: `answered`. */
+  readonly ended: string;
+  /** On the taker's branch since, the newest first; a few of them. */
+  readonly commits: readonly string[];
+  /** How many there are; null if git could not be asked. */
+  readonly commit_count: number | null;
+  readonly branch: string | null;
+}
+
 export interface HandoffState {
   offer: Offer | null;
   answer: Answer | null;
+  end: TakenEnd | null;
   /** SHA-256 of its files and linked documents, by path. */
   readonly digests: Map<string, string>;
 }
@@ -76,7 +97,16 @@ const ANSWERED = z.object({
   session_id: maybe,
   holder: z._default(z.nullable(z.custom<Holder>((value) => typeof value === 'object' && value !== null)), null),
   workspace: maybe,
+  checkout: z._default(z.nullable(z.object({ root: z.string(), head: z.string() })), null),
   reason: text,
+});
+
+const ENDED = z.object({
+  session_id: z.string(),
+  ended: z.string(),
+  commits: z._default(z.array(z.string()), []),
+  commit_count: z._default(z.nullable(z.number()), null),
+  branch: maybe,
 });
 
 export interface HandoffEvents {
@@ -94,6 +124,7 @@ export interface HandoffEvents {
     readonly session_id?: string | undefined;
     readonly holder?: Holder | undefined;
     readonly workspace: string;
+    readonly checkout?: Checkout | undefined;
   };
   readonly declined: {
     readonly session_id?: string | undefined;
@@ -101,11 +132,12 @@ export interface HandoffEvents {
     readonly reason?: string | undefined;
   };
   readonly withdrawn: { readonly reason?: string | undefined };
+  readonly ended: TakenEnd;
 }
 
 export const handoffKind: LogKind<HandoffState, HandoffEvents> = {
   name: 'handoff',
-  begin: () => ({ offer: null, answer: null, digests: new Map() }),
+  begin: () => ({ offer: null, answer: null, end: null, digests: new Map() }),
   apply,
   line: lineMaker<HandoffEvents>(),
 };
@@ -124,6 +156,12 @@ function apply(state: HandoffState, line: Line): Refusal | null {
     case 'declined':
     case 'withdrawn':
       return settle(state, line, line.event);
+    case 'ended': {
+      const found = ENDED.safeParse(line);
+      if (!found.success) return malformed(line);
+      state.end ??= found.data;
+      return null;
+    }
     default:
       return null;
   }
@@ -152,8 +190,8 @@ function settle(state: HandoffState, line: Line, kind: Answer['kind']): Refusal 
   if (!found.success) return malformed(line);
   if (state.offer === null) return { code: 'not_offered', message: 'there is no offer to answer' };
   if (state.answer !== null) return settledBy(state.answer);
-  const { as = null, session_id, holder, workspace, reason = null } = found.data;
-  state.answer = { kind, as, session_id, holder, workspace, reason, at: timeOfLine(line), origin: line.origin };
+  const { as = null, reason = null, ...taker } = found.data;
+  state.answer = { kind, as, reason, ...taker, at: timeOfLine(line), origin: line.origin };
   return null;
 }
 

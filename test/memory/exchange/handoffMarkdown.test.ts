@@ -32,6 +32,7 @@ const HANDOFF: Handoff = {
   id: 'ho_1',
   state: {
     answer: null,
+    end: null,
     digests: new Map(),
     offer: { ...STAMPS, document: DOCUMENT, digest: 'd', conversations: [], head: 'abc', at: 0, origin: 'agent' },
   },
