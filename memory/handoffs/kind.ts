@@ -13,6 +13,8 @@ export type TakenAs = (typeof TAKEN_AS)[number];
 export interface Stamps {
   /** Null if it was written outside of one, as the others. */
   readonly session_id: string | null;
+  /** The folder of that session's memory, if that is a bridge's. Null for the one that has the handoff. */
+  readonly memory: string | null;
   /** The top of its workspace. */
   readonly root: string;
   readonly workspace: string;
@@ -85,6 +87,7 @@ const OFFERED = z.object({
   ...{ done: texts, learnings: texts, files: texts, next: texts, references: texts, tags: texts },
   digest: z._default(z.string(), ''),
   session_id: maybe,
+  memory: maybe,
   conversations: z._default(z.array(z.object({ provider: z.string(), conversation: z.string() })), []),
   root: z.string(),
   workspace: z.string(),

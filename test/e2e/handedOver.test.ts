@@ -154,6 +154,38 @@ describeScenes('a handoff that is enqueued', () => {
   );
 
   test(
+    'of a job of the bridge itself can be written and accepted by a person',
+    async () => {
+      const { scene, taker, wk, offer, enqueue } = await openDesk();
+      await scene.startBridge();
+      const { session_id } = JSON.parse(enqueue(offer()).out);
+      await scene.until('the answer', async () => (await scene.store.records.session(session_id))?.answer);
+      writeFileSync(join(taker, 'a.ts'), 'one');
+      const made = wk(
+        'handoff',
+        'create',
+        '--session',
+        session_id,
+        '--dir',
+        scene.logs,
+        ...DOCUMENT,
+        '--file',
+        'a.ts',
+        '--json',
+      );
+      expect(made).toMatchObject({ code: 0 });
+      const { handoff_id } = JSON.parse(made.out);
+      writeFileSync(join(taker, 'a.ts'), 'two');
+      const { code, out } = wk('handoff', 'accept', handoff_id, '--as', 'adapt');
+      expect(code).toBe(0);
+      expect(out).toContain(`by session ${session_id}, in "${taker}, branch main"`);
+      expect(out).toContain('- "a.ts was changed"');
+      expect(out).not.toContain('not on record');
+    },
+    2 * SCENE_TIMEOUT_MS,
+  );
+
+  test(
     'and cannot be read any more fails aloud',
     async () => {
       const { scene, offer, enqueue, wk } = await openDesk();

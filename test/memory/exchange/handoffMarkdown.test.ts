@@ -22,6 +22,7 @@ const DOCUMENT = documentOf(
 const STAMPS = {
   session_id: 's',
   root: '/w',
+  memory: null,
   workspace: 'ws',
   repository: null,
   branch: null,
