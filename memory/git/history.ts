@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
 import { SECOND } from '../../src/time.js';
-import { gitFoldersOf, isCommit, shortCommit } from './checkout.js';
+import { checkoutOf, gitFoldersOf, isCommit, shortCommit } from './checkout.js';
 import type { GitVariables } from './gitLine.js';
 import { withRepository } from './repository.js';
 
@@ -64,6 +64,10 @@ export function historySince(
 ): History | null {
   // They come from a log, and a word that begins with a dash would be an option.
   if (!isCommit(head)) return null;
+  // Mostly nothing was committed, and two files of git say so.
+  const shown = checkoutOf(root);
+  if (shown?.head === head && shown.branch === branch)
+    return { isGone: false, isRewritten: false, commits: 0, touching: 0 };
   return withRepository(root, { PATH, HOME }, ASKING, ({ ask }) => {
     const ref = branch === null ? 'HEAD' : `refs/heads/${branch}`;
     const tip = ask(['rev-parse', '--verify', '-q', `${ref}^{commit}`])?.trim() || null;
