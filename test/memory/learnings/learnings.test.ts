@@ -138,6 +138,14 @@ describe('an agent that begins', () => {
     expect(text.endsWith('</session-record>')).toBe(true);
   });
 
+  test('does not hear of its own', async () => {
+    await contextOf('c-1');
+    const session = scene.memory().bindings.sessionOf({ provider: 'claude', conversation: 'c-1' });
+    await add('mine', { session });
+    expect(await contextOf('c-1')).not.toContain('mine');
+    expect(await contextOf('c-2')).toContain('- "mine"');
+  });
+
   test('hears of failures that came back in three sessions as a count, until somebody adds what to do', async () => {
     const folder = testFolder();
     const deeds = [fails('npm test', 'Error: connect ECONNREFUSED 127.0.0.1:6379')];
