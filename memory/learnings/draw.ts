@@ -103,7 +103,6 @@ export class Draw {
       }
       return;
     }
-    if (!call.isFault) return;
     if (call.outcome === 'failed') this.#attempts.failed(agent, this.#fail(this.#clean(call), at));
     if (call.outcome === 'rejected') this.#refuse(this.#clean(call), at, said);
   }

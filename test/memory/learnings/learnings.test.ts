@@ -69,6 +69,7 @@ describe('what is added', () => {
     expect(await linesOf()).not.toContain('Open actions:');
     expect((await scene.asked(addAction, { id: learning, text: 'x' })).message).toContain('there is no learning');
     expect((await scene.asked(finishAction, { action: 'none' })).message).toContain('there is no action "none"');
+    expect((await scene.asked(finishAction, { action: actions[0] })).message).toContain('there is no action');
   });
 
   test('belongs to all worktrees of the repository, and to no other', async () => {
