@@ -7,6 +7,7 @@ import type { Learning } from '../learnings/kind.js';
 import type { Look } from '../look/look.js';
 import type { ShownFile } from '../observed/combined.js';
 import { changeWords } from '../observed/files.js';
+import { helpsOf } from '../show/learningWords.js';
 import { CONTEXT_LISTS } from '../words.js';
 import type { Check } from './checks.js';
 
@@ -127,7 +128,8 @@ function endWords({ ended, isOld }: Check): string {
 function overcome({ overcome }: Summarised): Part {
   const lines = overcome.map(({ tool, command, example, worked }) => {
     const [way] = worked.values();
-    const next = way?.call ?? way?.after ?? null;
+    const [help] = way === undefined ? [] : helpsOf(way);
+    const next = way?.call ?? help?.call ?? null;
     return `- ${command || tool}: ${example.error}${next === null ? '' : `; then ${next}`}`;
   });
   return { title: 'Errors that were overcome', lines };

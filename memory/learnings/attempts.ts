@@ -6,6 +6,8 @@ import { mainCommand, programOf } from './pattern.js';
 /** Calls of the agent after which a failed one is given up. */
 const MOST_CALLS = 12;
 const MOST_WAITING = 8;
+/** Of one failed call. */
+const MOST_HELPS = 4;
 /** A word of a command that is so long says what it is about. */
 const SHORTEST_NAME = 4;
 const OPTION = /^-/;
@@ -19,13 +21,13 @@ export interface Attempt {
 
 interface Waiting extends Attempt {
   left: number;
-  /** The last call that changed something since. */
-  after: string | null;
+  /** Calls since that may have helped, the last ones. */
+  readonly after: string[];
 }
 
 export interface Worked {
   readonly group: string;
-  readonly way: { readonly call: string | null; readonly after: string | null };
+  readonly way: { readonly call: string | null; readonly after: readonly string[] };
 }
 
 export class Attempts {
@@ -37,7 +39,7 @@ export class Attempts {
     // The same failure again: what worked next is what works after the last one.
     const others = all.filter(({ group }) => group !== attempt.group).slice(1 - MOST_WAITING);
     const [before] = all.filter(({ group }) => group === attempt.group);
-    this.#waiting.set(agent, [...others, { ...attempt, left: MOST_CALLS, after: before?.after ?? null }]);
+    this.#waiting.set(agent, [...others, { ...attempt, left: MOST_CALLS, after: before?.after ?? [] }]);
   }
 
   /** @returns the failures after which this call of the agent worked */
@@ -53,7 +55,8 @@ export class Attempts {
         continue;
       }
       waiting.left -= 1;
-      if (mayHelp(waiting.call, call)) waiting.after = wordsOf(call);
+      if (mayHelp(waiting.call, call)) waiting.after.push(wordsOf(call));
+      if (waiting.after.length > MOST_HELPS) waiting.after.shift();
       if (waiting.left > 0) left.push(waiting);
     }
     this.#waiting.set(agent, left);

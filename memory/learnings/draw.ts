@@ -10,7 +10,7 @@ import { cutText } from '../../src/log/shorten.js';
 import { DAY } from '../../src/time.js';
 import { MAIN } from '../observed/agents.js';
 import { type EndedCall, OpenCalls } from '../observed/openCalls.js';
-import { type Attempt, Attempts, wordsOf } from './attempts.js';
+import { type Attempt, Attempts, type Worked, wordsOf } from './attempts.js';
 import { commandPattern, errorPattern, faultLine, withoutVariables } from './pattern.js';
 
 /** All tools that give a command to a shell are one: programs call it differently. */
@@ -18,15 +18,23 @@ const SHELL = 'shell';
 const MOST_GROUPS = 2_000;
 /** Ways that worked, and sayings, of one group. */
 const MOST_WAYS = 5;
+/** Different calls before one way that worked. */
+const MOST_HELPS = 20;
 const LONGEST_WORDS = 300;
 const DIGEST_LENGTH = 8;
+
+/** A call before one that worked. */
+export interface Help {
+  readonly call: string;
+  count: number;
+}
 
 /** Something that worked after a failure. */
 export interface Way {
   /** The call; null if it was the same one again. */
   readonly call: string | null;
-  /** The last call in between that changed something. Null if there was none. */
-  readonly after: string | null;
+  /** Calls in between that may have helped, by their patterns. */
+  readonly after: Map<string, Help>;
   count: number;
 }
 
@@ -171,16 +179,19 @@ function count(group: Counted, session: string, at: number): void {
   group.last_at = Math.max(group.last_at, at);
 }
 
-function addWay(ways: Map<string, Way>, { call, after }: Pick<Way, 'call' | 'after'>): void {
-  const key = `${withoutVariables(call ?? '')}\n${withoutVariables(after ?? '')}`;
+function addWay(ways: Map<string, Way>, { call, after }: Worked['way']): void {
+  const key = withoutVariables(call ?? '');
   const known = ways.get(key);
-  if (known !== undefined) known.count += 1;
-  else if (ways.size < MOST_WAYS)
-    ways.set(key, {
-      call: call && cutText(call, LONGEST_WORDS),
-      after: after && cutText(after, LONGEST_WORDS),
-      count: 1,
-    });
+  if (known === undefined && ways.size === MOST_WAYS) return;
+  const way = known ?? { call: call === null ? null : cutText(call, LONGEST_WORDS), after: new Map(), count: 0 };
+  ways.set(key, way);
+  way.count += 1;
+  for (const words of new Set(after)) {
+    const pattern = withoutVariables(words);
+    const help = way.after.get(pattern);
+    if (help !== undefined) help.count += 1;
+    else if (way.after.size < MOST_HELPS) way.after.set(pattern, { call: cutText(words, LONGEST_WORDS), count: 1 });
+  }
 }
 
 function failureOf(call: EndedCall) {

@@ -1,7 +1,7 @@
 /** Learnings, and what calls came back, in lines for a person. */
 import { counted } from '../../src/counted.js';
 import { oneLine } from '../../src/log/visibleText.js';
-import type { Draw, FailureGroup, RefusalGroup, Way } from '../learnings/draw.js';
+import type { Draw, FailureGroup, Help, RefusalGroup, Way } from '../learnings/draw.js';
 import type { Learning, LearningsState } from '../learnings/kind.js';
 import { shortId } from '../learnings/learnings.js';
 import { ago } from './status.js';
@@ -9,6 +9,7 @@ import { ago } from './status.js';
 /** A person reads no more of them. */
 const MOST_SHOWN = 10;
 const MOST_WAYS_SHOWN = 2;
+const MOST_HELPS = 2;
 
 /** @returns the failures: those of most sessions first */
 export function failuresOf({ failures }: Draw): FailureGroup[] {
@@ -69,10 +70,20 @@ function failureLines(group: FailureGroup, isKnown: boolean, now: number): strin
   ];
 }
 
-function wayWords({ call, after, count }: Way): string {
-  const words = `${call === null ? 'the same call' : oneLine(call)}${after === null ? '' : `, after ${oneLine(after)}`}`;
-  const again = call === null && after === null ? 'the same call again' : words;
-  return count === 1 ? again : `${again} (${count} ×)`;
+function wayWords(way: Way): string {
+  const { call, count } = way;
+  const helps = helpsOf(way).map((help) => oneLine(help.call));
+  const words = call === null ? `the same call${helps.length === 0 ? ' again' : ''}` : oneLine(call);
+  const after = helps.length === 0 ? '' : `, after ${helps.join(' and ')}`;
+  return `${words}${after}${count === 1 ? '' : ` (${count} ×)`}`;
+}
+
+/** @returns the calls that came before it most often. One that came seldom helped by chance, if at all */
+export function helpsOf({ after, count }: Way): Help[] {
+  return [...after.values()]
+    .sort((left, right) => right.count - left.count)
+    .filter((help) => 2 * help.count > count)
+    .slice(0, MOST_HELPS);
 }
 
 function refusalLine({ call, count, said }: RefusalGroup): string {
@@ -82,7 +93,12 @@ function refusalLine({ call, count, said }: RefusalGroup): string {
 
 /** @returns what a caller who asks by a program gets of a failure */
 export function failureValue({ days, worked, ...group }: FailureGroup, known: ReadonlySet<string>) {
-  return { ...group, days: days.size, worked: [...worked.values()], added: known.has(group.id) };
+  return {
+    ...group,
+    days: days.size,
+    worked: [...worked.values()].map(({ after, ...way }) => ({ ...way, after: [...after.values()] })),
+    added: known.has(group.id),
+  };
 }
 
 /** @returns the roll-up: open actions first, then what was learned, the newest first */
