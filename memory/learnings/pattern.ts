@@ -38,8 +38,10 @@ const ULID = /\b[0-9A-HJKMNP-TV-Z]{26}\b/g;
 const HEX = /\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b/gi;
 const TIME =
   /\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?\b|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b/g;
-const HOST_AND_PORT =
-  /(?:\b(?:localhost|(?:\d{1,3}\.){3}\d{1,3}|[a-z][\w-]*(?:\.[\w-]+)+)|\[?::1?\]?)(?::\d{2,5})\b|\b(?:\d{1,3}\.){3}\d{1,3}\b|:::\d{2,5}\b/gi;
+const ADDRESSES =
+  /\b(?:localhost|(?:\d{1,3}\.){3}\d{1,3})(?::\d{1,5})?\b|\[(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}\](?::\d{1,5})?|::1?:\d{1,5}\b/gi;
+/** Of another host. A file with a line looks the same, so files come first. */
+const HOST_AND_PORT = /\b[a-z][\w-]*(?:\.[\w-]+)+:\d{2,5}\b/gi;
 const POSITION = String.raw`(?::\d+(?::\d+)?|\(\d+,\d+\))?`;
 /** Folders and a file, or a file alone whose ending is one of a source or of data; a package's name with its scope is none. */
 const PATHS = new RegExp(
@@ -69,9 +71,10 @@ export function withoutVariables(text: string): string {
     .replace(UUID, ID)
     .replace(ULID, ID)
     .replace(TIME, '<time>')
-    .replace(HOST_AND_PORT, ADDRESS)
+    .replace(ADDRESSES, ADDRESS)
     .replace(PATHS, (path) => (isScoped(path) ? path : PATH))
     .replace(FILES, PATH)
+    .replace(HOST_AND_PORT, ADDRESS)
     .replace(TEMPORARY, PATH)
     .replace(HEX, ID)
     .replace(REFERENCES, `$1 ${NAME}`)

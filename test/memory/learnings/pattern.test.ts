@@ -52,6 +52,9 @@ describe('errors are alike', () => {
       "Exit code 2\nlib/deep/b.tsx(14,22): error TS2307: Cannot find module '../y/z.js'.",
     ],
     ['/bin/sh: 1: foo: not found', '/bin/sh: 12: foo: not found'],
+    ['Error: connect ECONNREFUSED 127.0.0.1:7', 'Error: connect ECONNREFUSED localhost:65000'],
+    ['Error: getaddrinfo ENOTFOUND db.internal:5432', 'Error: getaddrinfo ENOTFOUND cache.internal:6379'],
+    ['error in a.ts:1:2 here', 'error in b.test.ts:12:34 here'],
     [
       'fatal: The current branch login has no upstream branch.',
       'fatal: The current branch fix/x has no upstream branch.',
