@@ -1,5 +1,6 @@
 /** The log of all learnings of a user: what was added, the actions that follow from it, and which of both are settled. */
 import * as z from 'zod/mini';
+import { textOf } from '../../src/journal/record.js';
 import type { LogKind, Refusal } from '../logs/kind.js';
 import { type Line, lineMaker, timeOfLine } from '../logs/line.js';
 import type { Origin } from '../words.js';
@@ -39,7 +40,7 @@ export interface LearningsState {
   /** Of learnings that were not dropped, in their order. */
   readonly actions: Map<string, Action>;
   /** Sessions with failed calls, by scope and by the digest of a failure's pattern. */
-  readonly failed: Map<string, Map<string, Set<string>>>;
+  readonly failed: Map<string, Map<string, string[]>>;
 }
 
 const word = z.string().check(z.minLength(1));
@@ -52,12 +53,6 @@ const LEARNED = z.object({
 const ACTION = z.object({ id: word, learning: word, text: word });
 const DONE = z.object({ action: word });
 const DROPPED = z.object({ learning: word });
-const FAILED = z.object({
-  repository: maybe,
-  workspace: z._default(z.string(), ''),
-  session_id: word,
-  failures: texts,
-});
 
 /** The id of a learning, and of an action, is that of its line. */
 export interface LearningsEvents {
@@ -133,13 +128,19 @@ function drop(state: LearningsState, line: Line): Refusal | null {
   return null;
 }
 
-function fail(state: LearningsState, line: Line): Refusal | null {
-  const found = FAILED.safeParse(line);
-  if (!found.success) return malformed(line);
-  const { session_id, failures, ...scope } = found.data;
-  const known = state.failed.get(keyOf(scope)) ?? new Map<string, Set<string>>();
-  state.failed.set(keyOf(scope), known);
-  for (const failure of failures) known.set(failure, (known.get(failure) ?? new Set()).add(session_id));
+/** There is a line for each session with a failure, and each start of an agent reads them: a schema takes ten times as long. */
+function fail({ failed }: LearningsState, line: Line): Refusal | null {
+  const { repository, workspace, session_id, failures } = line;
+  const key = textOf(repository) ?? textOf(workspace);
+  const session = textOf(session_id);
+  if (key === null || session === null || !Array.isArray(failures)) return malformed(line);
+  const known = failed.get(key) ?? new Map<string, string[]>();
+  failed.set(key, known);
+  for (const failure of failures) {
+    const sessions = known.get(failure);
+    if (sessions === undefined) known.set(failure, [session]);
+    else if (!sessions.includes(session)) sessions.push(session);
+  }
   return null;
 }
 

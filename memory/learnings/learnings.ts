@@ -23,8 +23,8 @@ const SHORTEST_NAME = 4;
 /** Digits at the end of an id, as people are shown it: those at its beginning are a time. */
 const SHORT_DIGITS = 8;
 const LONGEST_TAG = 64;
-/** Failures of one session that are remembered. */
-const MOST_FAILURES = 200;
+/** Failures of one session that are remembered: each start of an agent reads those of all sessions. */
+const MOST_FAILURES = 20;
 /** A failure must have come back in so many sessions before an agent hears of it. */
 export const CAME_BACK = 3;
 
@@ -109,7 +109,10 @@ export class Learnings {
       log.write(
         ({ failed }) => {
           const known = failed.get(keyOf(scope));
-          const added = failures.filter((failure) => known?.get(failure)?.has(session_id) !== true);
+          // One that came back often enough needs no more lines.
+          const isKnown = (sessions: readonly string[] = []) =>
+            sessions.length >= CAME_BACK || sessions.includes(session_id);
+          const added = failures.filter((failure) => !isKnown(known?.get(failure)));
           if (added.length === 0) return [];
           return [learningsKind.line('failed', { ...scope, session_id, failures: added.slice(0, MOST_FAILURES) })];
         },
@@ -182,6 +185,6 @@ export function tagsOf({ learnings }: LearningsState): ReadonlySet<string> {
 export function cameBack(state: LearningsState, scope: Scope): string[] {
   const known = tagsOf(state);
   return [...(state.failed.get(keyOf(scope)) ?? [])].flatMap(([id, sessions]) =>
-    sessions.size >= CAME_BACK && !known.has(id) ? [id] : [],
+    sessions.length >= CAME_BACK && !known.has(id) ? [id] : [],
   );
 }
