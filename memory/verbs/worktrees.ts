@@ -74,6 +74,11 @@ function worktreeNamed(memory: Memory, name: string): Worktree {
   const { process, variables, directory } = memory.surroundings;
   const worktrees = findWorktrees(place, process, variables);
   if (worktrees === null) throw unanswered(place);
+  return worktreeAmong(worktrees, name, directory);
+}
+
+/** @throws UsageError if there is no such worktree, or several may be meant */
+export function worktreeAmong(worktrees: readonly Worktree[], name: string, directory: string): Worktree {
   const [found, ...others] = worktreesNamed(worktrees, name, directory);
   if (found === undefined) {
     const known = worktrees.map(({ branch, path }) => branch ?? path);

@@ -1,4 +1,5 @@
 /** `worktree`: the directories in which agents work next to each other on one repository. */
+import { end } from '../../../memory/verbs/endWorktree.js';
 import { start } from '../../../memory/verbs/startWorktree.js';
 import { list, path } from '../../../memory/verbs/worktrees.js';
 import type { Command } from '../../command/command.js';
@@ -9,7 +10,7 @@ export const command: Command = verbsCommand({
   about: `Makes git worktrees of the repository that this directory is in, and shows what
 is in them: what is uncommitted, whether it is merged, and which agents and
 sessions work there. No session is made.`,
-  verbs: [start, list, path],
+  verbs: [start, list, path, end],
   examples: `  watchkeeper worktree start login --type feature --yes
   watchkeeper worktree list
   watchkeeper worktree list --size --json

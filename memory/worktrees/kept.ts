@@ -1,0 +1,123 @@
+/** The refs that keep what was removed, and the way back from each. */
+import { failpoint } from '../../src/failpoints.js';
+import { DAY, MINUTE } from '../../src/time.js';
+import { deedLine, type GitVariables, runGit } from '../git/gitLine.js';
+import type { Repository } from '../git/repository.js';
+import { CONFLICTS_FILE, type Contents } from './contents.js';
+
+const PLACE = 'refs/watchkeeper/removed/';
+const LOCAL = 'refs/heads/';
+/** `feature-login-20260131T093000Z`, and a number if there is such a one already */
+const NAME = /^(.+)-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z(?:-\d+)?$/;
+const LIMIT_MS = MINUTE;
+/** A run that was cut off has made it just before. */
+const SAME_MS = DAY;
+const MOST_TRIES = 100;
+
+export interface KeptRef {
+  readonly ref: string;
+  readonly commit: string;
+  /** Of the worktree: `feature-login`. */
+  readonly name: string;
+  /** When it was made, UTC epoch milliseconds. */
+  readonly at: number;
+}
+
+/** @returns the newest first; those that others have put there are left out */
+export function keptRefs({ ask }: Pick<Repository, 'ask'>): KeptRef[] {
+  const lines = ask(['for-each-ref', '--format=%(refname)%09%(objectname)', PLACE])?.split('\n') ?? [];
+  const refs = lines.flatMap((line): KeptRef[] => {
+    const [ref = '', commit = ''] = line.split('\t');
+    const [, name, year, month, day, hour, minute, second] = NAME.exec(ref.slice(PLACE.length)) ?? [];
+    if (name === undefined) return [];
+    return [{ ref, commit, name, at: Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`) }];
+  });
+  return refs.sort((one, other) => other.at - one.at);
+}
+
+/** @returns a branch or folder as a part of a ref's name: `feature/login` is `feature-login` */
+export function keptName(name: string): string {
+  const plain = name.replaceAll(/[^A-Za-z0-9_-]+/g, '-').replaceAll(/^-+|-+$/g, '');
+  return plain === '' ? 'worktree' : plain;
+}
+
+/**
+ * @param name of the worktree
+ * @param now UTC epoch milliseconds
+ * @returns the ref that keeps a commit, also one that a run before has made; or why git refuses it
+ */
+export function keep(
+  repository: Repository,
+  { name, commit }: Pick<KeptRef, 'name' | 'commit'>,
+  now: number,
+  variables: GitVariables,
+): { readonly ref: string } | { readonly fault: string } {
+  const known = keptRefs(repository);
+  const same = known.find((each) => each.commit === commit && each.name === keptName(name) && now - each.at < SAME_MS);
+  if (same !== undefined) return { ref: same.ref };
+  const time = new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '');
+  const base = `${PLACE}${keptName(name)}-${time}`;
+  const names = [base, ...Array.from({ length: MOST_TRIES }, (_, count) => `${base}-${count + 2}`)];
+  const ref = names.find((each) => known.every((other) => other.ref !== each)) ?? base;
+  failpoint('worktree.keep.before');
+  const words = ['update-ref', ref, commit, '0'.repeat(commit.length)];
+  const { code, err } = runGit(deedLine(repository.common, words, variables), { limitMs: LIMIT_MS });
+  failpoint('worktree.keep.after');
+  return code === 0 ? { ref } : { fault: err.trim() };
+}
+
+/**
+ * Removes those that are older than so many days.
+ * @param now UTC epoch milliseconds
+ * @returns the names of the refs that went
+ */
+export function removeOld(repository: Repository, days: number, now: number, variables: GitVariables): string[] {
+  const old = keptRefs(repository).filter(({ at }) => now - at > days * DAY);
+  return old.flatMap(({ ref, commit }) => {
+    const line = deedLine(repository.common, ['update-ref', '-d', ref, commit], variables);
+    return runGit(line, { limitMs: LIMIT_MS }).code === 0 ? [ref] : [];
+  });
+}
+
+/** A removed worktree, as far as the way back needs it. */
+export interface Removed {
+  readonly path: string;
+  /** Where git can be asked when it is gone. */
+  readonly home: string;
+  /** Null if none was checked out. */
+  readonly branch: string | null;
+  /** Whether the branch goes, too. */
+  readonly is_branch_removed: boolean;
+  readonly contents: Contents;
+  /** Null if all of it is in other branches. */
+  readonly ref: string | null;
+}
+
+/** @returns the commands that bring it back, one after the other, for a shell */
+export function wayBack({ path, home, branch, is_branch_removed, contents, ref }: Removed): string[] {
+  const { head, commit, has_conflicts, forgotten } = contents;
+  const [git, there] = [`git -C ${quoted(home)}`, `git -C ${quoted(path)}`];
+  const number = head === null ? 1 : 2;
+  const tip = head === null ? null : commit !== null && ref !== null ? `${ref}^1` : (ref ?? head);
+  const add = [
+    ...(branch !== null && is_branch_removed && tip !== null ? [`${git} branch ${quoted(branch)} ${tip}`] : []),
+    branch !== null && head !== null
+      ? `${git} worktree add ${quoted(path)} ${quoted(branch)}`
+      : `${git} worktree add --detach ${quoted(path)} ${tip ?? ref}`,
+    ...(branch !== null && head === null ? [`${there} symbolic-ref HEAD ${quoted(LOCAL + branch)}`] : []),
+  ];
+  if (commit === null || ref === null) return add;
+  const conflicts = `${there} cat-file blob ${ref}^${number + 1}:${CONFLICTS_FILE}`;
+  return [
+    ...add,
+    `${there} read-tree --reset -u ${ref}`,
+    `${there} read-tree ${ref}^${number}`,
+    ...(has_conflicts ? [`${conflicts} | ${there} update-index -z --index-info`] : []),
+    ...(forgotten.length > 0 ? [`${git} log ${ref}^${number + 1}`] : []),
+  ];
+}
+
+/** @returns a word for a shell */
+export function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
