@@ -35,7 +35,6 @@ export function endedLines(examined: Examined, ended: Ended): string[] {
       : merged?.merged === 'yes' && target !== null
         ? [`${name}: merged into ${target.name} before`]
         : [];
-  const back = way_back.length === 0 ? [] : ['the way back:', ...way_back.map((command) => `  ${command}`)];
   if (fault !== null)
     return [...mergeWords, `${name} is not removed: ${fault}`, ...(kept === null ? [] : [`kept: ${kept}`])];
   const gone = branch_removed ? ` and the branch ${branch}` : '';
@@ -43,8 +42,13 @@ export function endedLines(examined: Examined, ended: Ended): string[] {
     ...mergeWords,
     `removed: ${worktree.path}${ignoredWords(examined)}${gone}`,
     ...(kept === null ? [] : [`kept: ${kept}`]),
-    ...back,
+    ...backLines(way_back),
   ];
+}
+
+/** @param commands one after the other, for a shell */
+export function backLines(commands: readonly string[]): string[] {
+  return commands.length === 0 ? [] : ['the way back:', ...commands.map((command) => `  ${command}`)];
 }
 
 function ignoredWords({ ignored }: Examined): string {

@@ -1,7 +1,7 @@
 /** Words about a worktree: cells of a table, and sentences about those that need one. */
 import { counted } from '../../src/counted.js';
 import type { Inside } from '../look/inWorktrees.js';
-import type { ListedWorktree } from '../worktrees/list.js';
+import type { ListedWorktree, WorktreeList } from '../worktrees/list.js';
 import type { Answer, Why } from '../worktrees/merged.js';
 import { ago } from './status.js';
 
@@ -86,6 +86,19 @@ export function notesOn(worktree: ListedWorktree, { sessions, agents }: Inside):
       .filter(({ session_id }) => session_id === null)
       .map(({ program, pid }) => `${name}: ${program} (pid ${pid}), of no session here`),
   ];
+}
+
+/**
+ * @param days for which what was removed is kept
+ * @returns sentences about removals that were cut off, and about what removed worktrees held
+ */
+export function removedNotes({ kept, unfinished }: Pick<WorktreeList, 'kept' | 'unfinished'>, days: number): string[] {
+  const cutOff = unfinished.map(
+    ({ name }) => `${name}: its removal was cut off; \`watchkeeper worktree end ${name} --merge\` finishes it`,
+  );
+  if (kept.length === 0) return cutOff;
+  const show = "`git log --no-walk --glob='refs/watchkeeper/removed/*'` shows them";
+  return [...cutOff, `${counted(kept.length, 'removed worktree')} kept for ${days} days: ${show}`];
 }
 
 function ghostWords({ kind, answers_for }: NonNullable<ListedWorktree['ghost']>, path: string): string {

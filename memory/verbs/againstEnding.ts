@@ -1,6 +1,7 @@
 /** The reasons against the removal of a worktree that git does not know: who works in it, and what waits for a worker there. */
 import type { ProcessPlace } from '../../src/host/directories.js';
 import { systemProcessTable } from '../../src/host/processes.js';
+import { isInside } from '../git/gitLine.js';
 import { Handoffs } from '../handoffs/handoffs.js';
 import type { Inside } from '../look/inWorktrees.js';
 import type { Memory } from '../sessions/memory.js';
@@ -42,7 +43,7 @@ export function reasonsAround(memory: Memory, { path }: Worktree, around: Around
   const inside = around.inside.get(path);
   const offered = around.offered.get(worktreeAt(path).id) ?? [];
   return [
-    ...processReasons(inside, around.home),
+    ...processReasons(inside, { ...around, isCaller: isInside(realOf(memory.surroundings.directory), path) }),
     ...bridgeReasons(path, around),
     ...sessionReasons(memory, inside),
     ...offered.map(
@@ -55,20 +56,26 @@ export function reasonsAround(memory: Memory, { path }: Worktree, around: Around
   ];
 }
 
-function processReasons(inside: Inside | undefined, home: string): Reason[] {
+function processReasons(
+  inside: Inside | undefined,
+  { home, isCaller }: Pick<Around, 'home'> & { readonly isCaller: boolean },
+): Reason[] {
   const found: Pick<ProcessPlace, 'pid' | 'program'>[] = [...(inside?.agents ?? []), ...(inside?.processes ?? [])];
-  if (found.length === 0) return [];
-  const own = ancestors();
-  return found.map(({ pid, program }): Reason => {
-    const words = `${program} (pid ${pid}) works in it`;
-    if (!own.has(pid))
-      return { reason: 'in_use', words, remedy: `end it, or let it change its directory: \`kill ${pid}\`` };
-    return {
-      reason: 'in_use',
-      words: `${program} (pid ${pid}), which has called this command, works in it`,
-      remedy: `\`cd ${quoted(home)}\``,
-    };
-  });
+  const own = found.length > 0 ? ancestors() : new Set<number>();
+  const remedy = `\`cd ${quoted(home)}\``;
+  const isShellFound = found.some(({ pid }) => own.has(pid));
+  return [
+    ...(isCaller && !isShellFound
+      ? [{ reason: 'in_use', words: 'this command was called in it', remedy } as const]
+      : []),
+    ...found.map(({ pid, program }): Reason => {
+      const words = `${program} (pid ${pid})`;
+      if (own.has(pid))
+        return { reason: 'in_use', words: `${words}, which has called this command, works in it`, remedy };
+      const end = `end it, or let it change its directory: \`kill ${pid}\``;
+      return { reason: 'in_use', words: `${words} works in it`, remedy: end };
+    }),
+  ];
 }
 
 /** @returns the pids of the processes that have started this one */

@@ -3,7 +3,16 @@ import { didYouMean } from '../../src/config/didYouMean.js';
 import { UnreachableError, UsageError } from '../../src/errors.js';
 import { type Inside, insideOf } from '../look/inWorktrees.js';
 import type { Memory } from '../sessions/memory.js';
-import { ageCell, changesCell, insideCell, mergedCell, nameCell, notesOn, sizeCell } from '../show/worktreeWords.js';
+import {
+  ageCell,
+  changesCell,
+  insideCell,
+  mergedCell,
+  nameCell,
+  notesOn,
+  removedNotes,
+  sizeCell,
+} from '../show/worktreeWords.js';
 import { findWorktrees, type ListedWorktree, listWorktrees } from '../worktrees/list.js';
 import { type RepositoryPlace, repositoryAt } from '../worktrees/place.js';
 import { sizeOf } from '../worktrees/size.js';
@@ -24,7 +33,7 @@ export const list = verb({
     const place = placeOf(memory);
     const found = listWorktrees(place, memory.surroundings.process, memory.surroundings.variables);
     if (found === null) throw unanswered(place);
-    const { base, worktrees } = found;
+    const { base, worktrees, kept, unfinished } = found;
     const inside = insideOf(memory, worktrees);
     const roots = new Set(worktrees.map(({ path }) => path));
     const here = worktreeAround(worktrees, memory.workspace.root)?.path ?? null;
@@ -39,8 +48,13 @@ export const list = verb({
         home: place.home,
         base,
         worktrees: rows.map((row) => ({ ...rowValue(row), is_here: row.worktree.path === here })),
+        removed: kept.map(({ ref, name, at }) => ({ ref, name, at })),
+        unfinished: unfinished.map(({ name, path, way_back }) => ({ name, path, way_back })),
       },
-      lines: tableOf(memory, rows, base === null ? null : base.name),
+      lines: tableOf(memory, rows, {
+        base: base === null ? null : base.name,
+        below: removedNotes(found, memory.settings.removed_days),
+      }),
     };
   },
 });
@@ -112,7 +126,14 @@ function rowValue({ worktree, inside, size }: Row) {
   };
 }
 
-function tableOf({ clock, stamp, surroundings }: Memory, rows: readonly Row[], base: string | null) {
+interface Notes {
+  /** The name of the branch for which it is said whether each is merged; null if none is known. */
+  readonly base: string | null;
+  /** Sentences on what is no worktree any more. */
+  readonly below: readonly string[];
+}
+
+function tableOf({ clock, stamp, surroundings }: Memory, rows: readonly Row[], { base, below }: Notes) {
   const now = clock.now();
   const { redact } = stamp;
   const { HOME } = surroundings.variables;
@@ -127,7 +148,7 @@ function tableOf({ clock, stamp, surroundings }: Memory, rows: readonly Row[], b
     ...(size === null ? [] : [sizeCell(size)]),
     HOME !== undefined && worktree.path.startsWith(`${HOME}/`) ? `~${worktree.path.slice(HOME.length)}` : worktree.path,
   ]);
-  const notes = rows.flatMap(({ worktree, inside }) => notesOn(worktree, inside).map(redact));
+  const notes = [...rows.flatMap(({ worktree, inside }) => notesOn(worktree, inside)), ...below].map(redact);
   return {
     head: ['BRANCH', 'CHANGES', `MERGED${base === null ? '' : ` INTO ${base}`}`, 'AGE', 'IN IT', ...size, 'FOLDER'],
     rows: cells.map((row) => row.map(redact)),

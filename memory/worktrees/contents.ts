@@ -5,10 +5,10 @@
  * that was checked out, one with the index, and, if there is a need for it, one that holds the sides of unresolved conflicts and has
  * those commits as its parents that only a log of the worktree or its branch knows.
  */
-import { lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Repository, WorktreePlace } from '../git/repository.js';
 import { stateOf } from './dirt.js';
+import { entryAt } from './entry.js';
 import { hiddenChanges } from './hidden.js';
 import { forgottenCommits } from './reflog.js';
 
@@ -132,12 +132,11 @@ class Writing {
   /** A file behind a link that took the place of its folder is gone, whatever is behind the link. */
   #isFile(path: string): boolean {
     const { root } = this.#place;
-    const at = (part: string) =>
-      lstatSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from(part, 'latin1')]), { throwIfNoEntry: false });
+    const at = (part: string) => entryAt(Buffer.concat([Buffer.from(`${root}/`), Buffer.from(part, 'latin1')]));
     for (let folder = dirname(path); folder !== '.'; folder = dirname(folder))
       if (at(folder)?.isDirectory() !== true) return false;
     const stat = at(path);
-    return stat !== undefined && (stat.isFile() || stat.isSymbolicLink());
+    return stat !== null && (stat.isFile() || stat.isSymbolicLink());
   }
 
   #keep(args: readonly string[], input?: string): string {

@@ -1,7 +1,8 @@
 /** Changes that git does not show: of files that it was told to take for unchanged, or for absent. */
-import { lstatSync, readlinkSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Repository, WorktreePlace } from '../git/repository.js';
+import { entryAt } from './entry.js';
 
 /** `ls-files -v` marks a file that is taken for unchanged with a small letter, and one that is taken for absent with `S`. */
 const HIDDEN = /^[a-zS] /;
@@ -12,7 +13,7 @@ export function hiddenChanges(repository: Repository, place: WorktreePlace): str
   const listed = repository.askIn(place, ['ls-files', '-v', '-z']);
   if (listed === null) return null;
   const hidden = listed.split('\0').filter((entry) => HIDDEN.test(entry));
-  const present = hidden.map((entry) => entry.slice(TAG)).filter((path) => isThere(join(place.root, path)));
+  const present = hidden.map((entry) => entry.slice(TAG)).filter((path) => entryAt(join(place.root, path)) !== null);
   if (present.length === 0) return [];
   const staged = repository.askIn(place, ['ls-files', '-s', '-z', '--', ...present.map((path) => `:(literal)${path}`)]);
   const objects = new Map(
@@ -23,12 +24,8 @@ export function hiddenChanges(repository: Repository, place: WorktreePlace): str
   return present.filter((path) => objectOf(repository, join(place.root, path)) !== objects.get(path));
 }
 
-function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-}
-
 function objectOf({ attempt }: Repository, path: string): string {
-  const isLink = lstatSync(path).isSymbolicLink();
+  const isLink = entryAt(path)?.isSymbolicLink() === true;
   const words = ['hash-object', '--no-filters', ...(isLink ? ['--stdin'] : ['--', path])];
   return attempt(words, isLink ? { input: readlinkSync(path) } : {}).out.trim();
 }

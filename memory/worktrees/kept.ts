@@ -1,9 +1,10 @@
 /** The refs that keep what was removed, and the way back from each. */
 import { failpoint } from '../../src/failpoints.js';
-import { DAY, MINUTE } from '../../src/time.js';
+import { DAY, MINUTE, SECOND } from '../../src/time.js';
 import { deedLine, type GitVariables, runGit } from '../git/gitLine.js';
-import type { Repository } from '../git/repository.js';
+import { type Asking, type Repository, withRepository } from '../git/repository.js';
 import { CONFLICTS_FILE, type Contents } from './contents.js';
+import type { RepositoryPlace } from './place.js';
 
 const PLACE = 'refs/watchkeeper/removed/';
 const LOCAL = 'refs/heads/';
@@ -13,6 +14,7 @@ const LIMIT_MS = MINUTE;
 /** A run that was cut off has made it just before. */
 const SAME_MS = DAY;
 const MOST_TRIES = 100;
+const ASKING: Asking = { about: 'commits', preparingMs: 5 * SECOND, askingMs: 30 * SECOND };
 
 export interface KeptRef {
   readonly ref: string;
@@ -77,6 +79,16 @@ export function removeOld(repository: Repository, days: number, now: number, var
     const line = deedLine(repository.common, ['update-ref', '-d', ref, commit], variables);
     return runGit(line, { limitMs: LIMIT_MS }).code === 0 ? [ref] : [];
   });
+}
+
+/** As {@link removeOld}, for a caller that asks nothing else. */
+export function removeOldIn(
+  { root }: Pick<RepositoryPlace, 'root'>,
+  days: number,
+  now: number,
+  variables: GitVariables,
+): string[] {
+  return withRepository(root, variables, ASKING, (repository) => removeOld(repository, days, now, variables)) ?? [];
 }
 
 /** A removed worktree, as far as the way back needs it. */

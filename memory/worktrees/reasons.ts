@@ -1,9 +1,10 @@
 /** The reasons of git against the removal of a worktree. All are found at once, and no byte of the repository is changed. */
-import { existsSync, lstatSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { counted } from '../../src/counted.js';
 import type { Repository } from '../git/repository.js';
 import type { Dirt } from './dirt.js';
+import { entryAt } from './entry.js';
 import { differingFiles } from './include.js';
 import { quoted } from './kept.js';
 import type { Worktree } from './worktree.js';
@@ -161,7 +162,7 @@ function includedReasons(repository: Repository, { worktree, main }: Facts): Rea
 }
 
 function sizeReasons({ worktree: { path }, dirt }: Facts): Reason[] {
-  const sizes = dirt.untracked.map((file) => lstatSync(join(path, file), { throwIfNoEntry: false })?.size ?? 0);
+  const sizes = dirt.untracked.map((file) => sizeIn(path, file));
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
   if (bytes <= MOST_MIB * MIB) return [];
   const [largest = ''] = dirt.untracked.toSorted((one, other) => sizeIn(path, other) - sizeIn(path, one));
@@ -175,7 +176,7 @@ function sizeReasons({ worktree: { path }, dirt }: Facts): Reason[] {
 }
 
 function sizeIn(path: string, file: string): number {
-  return lstatSync(join(path, file), { throwIfNoEntry: false })?.size ?? 0;
+  return entryAt(join(path, file))?.size ?? 0;
 }
 
 /** @returns the names of some files */

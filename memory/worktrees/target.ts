@@ -1,9 +1,10 @@
 /** The branch that a worktree is merged into, and the worktree in which that is checked out. */
-import { lstatSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Repository } from '../git/repository.js';
 import { baseOf } from './base.js';
 import { stateOf } from './dirt.js';
+import { entryAt } from './entry.js';
 import type { Operation } from './operation.js';
 import type { Into } from './squash.js';
 import type { Worktree } from './worktree.js';
@@ -88,8 +89,8 @@ function obstacle(root: string, path: string, tracked: ReadonlySet<string>): str
   for (let above = dirname(path); above !== '.'; above = dirname(above)) parts.push(above);
   return (
     parts.find((part) => {
-      const stat = lstatSync(join(root, part), { throwIfNoEntry: false });
-      if (stat === undefined || tracked.has(part)) return false;
+      const stat = entryAt(join(root, part));
+      if (stat === null || tracked.has(part)) return false;
       return stat.isDirectory() ? part === path && hasFiles(join(root, part), part, tracked) : true;
     }) ?? null
   );

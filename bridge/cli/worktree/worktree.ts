@@ -4,6 +4,7 @@ import { start } from '../../../memory/verbs/startWorktree.js';
 import { list, path } from '../../../memory/verbs/worktrees.js';
 import type { Command } from '../../command/command.js';
 import { verbsCommand } from '../../verbs/verbsCommand.js';
+import { bridgeWork } from './bridgeWork.js';
 
 export const command: Command = verbsCommand({
   name: 'worktree',
@@ -11,6 +12,7 @@ export const command: Command = verbsCommand({
 is in them: what is uncommitted, whether it is merged, and which agents and
 sessions work there. No session is made.`,
   verbs: [start, list, path, end],
+  services: (context) => ({ bridgeWork: () => bridgeWork(context) }),
   examples: `  watchkeeper worktree start login --type feature --yes
   watchkeeper worktree list
   watchkeeper worktree list --size --json

@@ -1,0 +1,93 @@
+/** The parts of ending worktrees that one and many have in common. */
+import { insideOf } from '../look/inWorktrees.js';
+import type { Memory } from '../sessions/memory.js';
+import { backLines } from '../show/endWords.js';
+import { type Ended, endWorktree } from '../worktrees/end.js';
+import { type Examined, examine, type Wanted } from '../worktrees/examine.js';
+import { findWorktrees } from '../worktrees/list.js';
+import { hasCheckout, type RepositoryPlace } from '../worktrees/place.js';
+import { cutOffRemovals, finishRemoval, type Removal, takeBack } from '../worktrees/removal.js';
+import { type Worktree, worktreesNamed } from '../worktrees/worktree.js';
+import { type Around, offeredIn } from './againstEnding.js';
+import { squashMessage } from './squashMessage.js';
+import type { Door } from './verb.js';
+import { unanswered } from './worktrees.js';
+
+export function allOf({ surroundings }: Memory, place: RepositoryPlace): Worktree[] {
+  const found = findWorktrees(place, surroundings.process, surroundings.variables);
+  if (found === null) throw unanswered(place);
+  return found;
+}
+
+export function examinedOf(
+  { surroundings }: Memory,
+  place: RepositoryPlace,
+  wanted: readonly Wanted[],
+  worktrees: readonly Worktree[],
+): Examined[] {
+  const found = examine(place, wanted, worktrees, surroundings.variables);
+  if (found === null) throw unanswered(place);
+  return found;
+}
+
+export interface Finished {
+  readonly removal: Removal;
+  /** What is still left to do; null if it is done. */
+  readonly fault: string | null;
+  readonly lines: readonly string[];
+  readonly asides: readonly string[];
+}
+
+/** Does what is left to do of a removal that was cut off. @returns null if there is none of that name, or it had not really begun */
+export function finishNamed(memory: Memory, place: RepositoryPlace, name: string): Finished | null {
+  const { directory, variables } = memory.surroundings;
+  const cut = cutOffRemovals(place.common);
+  const [found] = worktreesNamed(cut.map(asWorktree), name, directory);
+  const removal = cut.find(({ path, branch }) => found?.path === path && found.branch === branch);
+  if (removal === undefined || takeBack(place.common, removal)) return null;
+  const { fault, asides } = finishRemoval(place.common, removal, variables);
+  const done = `${removal.name}: the removal that was cut off is finished`;
+  return { removal, fault, lines: [fault ?? done, ...backLines(removal.way_back)], asides };
+}
+
+function asWorktree({ path, branch, folder }: Removal): Worktree {
+  const none = { is_main: false, operation: null, lock: null, created_at: null, ghost: null };
+  return { path, branch, folder, ...none };
+}
+
+export async function aroundOf(memory: Memory, place: RepositoryPlace, worktrees: readonly Worktree[], door: Door) {
+  const inside = insideOf(memory, worktrees);
+  const bridge = (await door.bridgeWork?.()) ?? { work: [], unasked: null };
+  const home = hasCheckout(place) ? place.home : place.common;
+  const around: Around = { inside, bridge: bridge.work, offered: offeredIn(memory), worktrees, home };
+  const isSeen = [...inside.values()].every(({ processes }) => processes !== null);
+  const asides = [
+    ...(isSeen ? [] : ['this host does not show where processes work, so none was looked for']),
+    ...(process.geteuid?.() === 0 ? [] : ['processes of other users are not seen']),
+    ...(bridge.unasked === null ? [] : [`its bridge was not asked: ${bridge.unasked}`]),
+  ];
+  return { around, asides: asides.map(memory.stamp.redact) };
+}
+
+export interface EndOne {
+  readonly examined: Examined;
+  readonly worktrees: readonly Worktree[];
+  /** Null if it is to be made of the sessions. */
+  readonly message: string | null;
+  readonly isRemote: boolean;
+}
+
+export async function endOne(memory: Memory, place: RepositoryPlace, one: EndOne): Promise<Ended> {
+  const { examined, worktrees, isRemote } = one;
+  const { path } = examined.worktree;
+  const isMerged = examined.way === 'merge' && examined.merged?.merged !== 'yes';
+  const message = isMerged ? (one.message ?? (await squashMessage(memory, path, examined.name))) : '';
+  const { variables } = memory.surroundings;
+  const ending = {
+    ...{ examined, worktrees, message, is_remote_removed: isRemote },
+    ...{ removed_days: memory.settings.removed_days, now: memory.clock.now() },
+  };
+  const ended = endWorktree(place, ending, variables);
+  if (ended === null) throw unanswered(place);
+  return ended;
+}
