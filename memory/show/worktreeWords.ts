@@ -6,6 +6,7 @@ import type { Answer, Why } from '../worktrees/merged.js';
 import { ago } from './status.js';
 
 const KIB = 1024;
+const MOST_NAMED = 5;
 const UNITS = ['KiB', 'MiB', 'GiB', 'TiB'];
 
 const WORDS: Readonly<Record<Why, string>> = {
@@ -97,8 +98,13 @@ export function removedNotes({ kept, unfinished }: Pick<WorktreeList, 'kept' | '
     ({ name }) => `${name}: its removal was cut off; \`watchkeeper worktree end ${name} --merge\` finishes it`,
   );
   if (kept.length === 0) return cutOff;
-  const show = "`git log --no-walk --glob='refs/watchkeeper/removed/*'` shows them";
-  return [...cutOff, `${counted(kept.length, 'removed worktree')} kept for ${days} days: ${show}`];
+  const names = kept.slice(0, MOST_NAMED).map(({ ref }) => ref.slice(ref.lastIndexOf('/') + 1));
+  const more = kept.length > MOST_NAMED ? `, and ${kept.length - MOST_NAMED} more` : '';
+  const ways = '`watchkeeper worktree list --json` has the way back to each';
+  return [
+    ...cutOff,
+    `${counted(kept.length, 'removed worktree')} kept for ${days} days (${names.join(', ')}${more}): ${ways}`,
+  ];
 }
 
 function ghostWords({ kind, answers_for }: NonNullable<ListedWorktree['ghost']>, path: string): string {

@@ -9,7 +9,7 @@ import type { Worktree } from '../worktrees/worktree.js';
 import { reasonsAround } from './againstEnding.js';
 import { endMerged } from './endMerged.js';
 import { flag, option, word } from './fields.js';
-import { allOf, aroundOf, endOne, examinedOf, type Finished, finishNamed } from './removeWorktrees.js';
+import { allOf, aroundOf, endOne, examinedOf, type Finished, finishNamed, removedNamed } from './removeWorktrees.js';
 import { type Outcome, verb } from './verb.js';
 import { placeOf, unanswered, worktreeAmong } from './worktrees.js';
 
@@ -35,6 +35,8 @@ export const end = verb({
     const finished = finishNamed(memory, place, asked.name);
     if (finished !== null) return finishedOutcome(memory, finished);
     const worktrees = allOf(memory, place);
+    const removed = removedNamed(memory, place, asked.name, worktrees);
+    if (removed !== null) return finishedOutcome(memory, removed);
     const worktree = worktreeAmong(worktrees, asked.name, memory.surroundings.directory);
     if (worktree.is_main) throw new UsageError(`${worktree.path} is the main checkout, which stays`);
     const [examined] = examinedOf(memory, place, [{ worktree, way: asked.way, into: asked.into }], worktrees);

@@ -6,7 +6,7 @@ import { type Ended, endWorktree } from '../worktrees/end.js';
 import { type Examined, examine, type Wanted } from '../worktrees/examine.js';
 import { findWorktrees } from '../worktrees/list.js';
 import { hasCheckout, type RepositoryPlace } from '../worktrees/place.js';
-import { cutOffRemovals, finishRemoval, type Removal, takeBack } from '../worktrees/removal.js';
+import { cutOffRemovals, finishRemoval, type Removal, removedWorktrees, takeBack } from '../worktrees/removal.js';
 import { type Worktree, worktreesNamed } from '../worktrees/worktree.js';
 import { type Around, offeredIn } from './againstEnding.js';
 import { squashMessage } from './squashMessage.js';
@@ -36,6 +36,30 @@ export interface Finished {
   readonly fault: string | null;
   readonly lines: readonly string[];
   readonly asides: readonly string[];
+}
+
+/**
+ * @param worktrees all that there are
+ * @returns a worktree of that name that is removed already, the last one; null if there is one, or none was
+ */
+export function removedNamed(
+  memory: Memory,
+  place: RepositoryPlace,
+  name: string,
+  worktrees: readonly Worktree[],
+): Finished | null {
+  const { directory } = memory.surroundings;
+  if (worktreesNamed(worktrees, name, directory).length > 0) return null;
+  const removed = removedWorktrees(place.common).sort((one, other) => ((one.kept ?? '') < (other.kept ?? '') ? 1 : -1));
+  const [found] = worktreesNamed(removed.map(asWorktree), name, directory);
+  const removal = removed.find(({ path, branch }) => found?.path === path && found.branch === branch);
+  if (removal === undefined) return null;
+  return {
+    removal,
+    fault: null,
+    lines: [`${removal.name} is removed already`, ...backLines(removal.way_back)],
+    asides: [],
+  };
 }
 
 /** Does what is left to do of a removal that was cut off. @returns null if there is none of that name, or it had not really begun */

@@ -48,7 +48,7 @@ export const list = verb({
         home: place.home,
         base,
         worktrees: rows.map((row) => ({ ...rowValue(row), is_here: row.worktree.path === here })),
-        removed: kept.map(({ ref, name, at }) => ({ ref, name, at })),
+        removed: kept.map(({ ref, name, at, way_back }) => ({ ref, name, at, way_back })),
         unfinished: unfinished.map(({ name, path, way_back }) => ({ name, path, way_back })),
       },
       lines: tableOf(memory, rows, {

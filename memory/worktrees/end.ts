@@ -154,7 +154,7 @@ class Performance {
       ...{ v: 1, name, path, doomed: doomedName(path), folder, branch, is_confirmed: false },
       tip: branch === null ? null : tip,
       remote: is_remote_removed && branch !== null && tip !== null ? this.#remoteOf(branch, tip) : null,
-      way_back: [...this.#wayBack],
+      ...{ kept: this.#kept, way_back: [...this.#wayBack] },
     };
     const isAsKept = (root: string) => {
       const again = this.#contents(root, folder);

@@ -5,6 +5,7 @@ import { deedLine, type GitVariables, runGit } from '../git/gitLine.js';
 import { type Asking, type Repository, withRepository } from '../git/repository.js';
 import { CONFLICTS_FILE, type Contents } from './contents.js';
 import type { RepositoryPlace } from './place.js';
+import { forgetRemoved } from './removal.js';
 
 const PLACE = 'refs/watchkeeper/removed/';
 const LOCAL = 'refs/heads/';
@@ -77,7 +78,9 @@ export function removeOld(repository: Repository, days: number, now: number, var
   const old = keptRefs(repository).filter(({ at }) => now - at > days * DAY);
   return old.flatMap(({ ref, commit }) => {
     const line = deedLine(repository.common, ['update-ref', '-d', ref, commit], variables);
-    return runGit(line, { limitMs: LIMIT_MS }).code === 0 ? [ref] : [];
+    if (runGit(line, { limitMs: LIMIT_MS }).code !== 0) return [];
+    forgetRemoved(repository.common, ref);
+    return [ref];
   });
 }
 

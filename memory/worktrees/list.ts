@@ -9,7 +9,7 @@ import { type Dirt, stateOf } from './dirt.js';
 import { type KeptRef, keptRefs } from './kept.js';
 import { type Answer, MOST_IN_A_LIST, Target } from './merged.js';
 import type { RepositoryPlace } from './place.js';
-import { cutOffRemovals, type Removal } from './removal.js';
+import { cutOffRemovals, type Removal, removedWorktrees } from './removal.js';
 import { type Worktree, worktreesOf } from './worktree.js';
 
 const ASKING: Asking = { about: 'files', preparingMs: 5 * SECOND, askingMs: 30 * SECOND };
@@ -30,7 +30,7 @@ export interface WorktreeList {
   readonly base: Base | null;
   readonly worktrees: readonly ListedWorktree[];
   /** What removed worktrees held, the newest first. */
-  readonly kept: readonly KeptRef[];
+  readonly kept: readonly (KeptRef & { readonly way_back: readonly string[] })[];
   /** Removals that were cut off. */
   readonly unfinished: readonly Removal[];
 }
@@ -57,7 +57,7 @@ export function listWorktrees(
     );
     return {
       base,
-      kept: keptRefs(repository),
+      kept: keptIn(repository),
       unfinished: cutOffRemovals(repository.common),
       worktrees: stated.map((worktree) => ({
         ...worktree,
@@ -66,6 +66,11 @@ export function listWorktrees(
       })),
     };
   });
+}
+
+function keptIn(repository: Repository): WorktreeList['kept'] {
+  const ways = new Map(removedWorktrees(repository.common).map(({ kept, way_back }) => [kept, way_back]));
+  return keptRefs(repository).map((each) => ({ ...each, way_back: ways.get(each.ref) ?? [] }));
 }
 
 /** @returns the worktrees without questions about each; null as {@link listWorktrees} */

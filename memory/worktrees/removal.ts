@@ -7,7 +7,7 @@
  * 3. If it still has what was kept, the record says so, and the folder is deleted; otherwise it gets its name back.
  * 4. Git's own folder for the worktree goes.
  * 5. The branch goes, if it is where it was; the remote branch, if that was asked for.
- * 6. The record goes.
+ * 6. The record goes to those of what was removed, where it stays as long as the ref that keeps its contents.
  */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -20,6 +20,7 @@ import { deedLine, type GitVariables, ordinaryLine, runGit } from '../git/gitLin
 import { registeredIn, textOf } from './place.js';
 
 const FOLDER = 'watchkeeper/removing';
+const REMOVED = 'watchkeeper/removed';
 const SUFFIX = '.json';
 const LIMIT_MS = MINUTE;
 const LOCAL = 'refs/heads/';
@@ -38,6 +39,8 @@ const REMOVAL = z.object({
   tip: z.nullable(z.string()),
   /** The remote branch that goes, and its commit as it was seen; null if none does. */
   remote: z.nullable(z.object({ name: z.string(), branch: z.string(), commit: z.string() })),
+  /** The ref that keeps what no branch has; null if there was nothing. */
+  kept: z.nullable(z.string()),
   /** The commands that bring the worktree back. */
   way_back: z.array(z.string()),
   /** Whether the folder had what was kept and no more, after it got its other name. */
@@ -54,12 +57,22 @@ export interface Ended {
 
 /** @returns the removals that were cut off. One whose folder has not got another name yet has not begun: it is not among them */
 export function cutOffRemovals(common: string): Removal[] {
-  const folder = join(common, FOLDER);
+  return recordsIn(join(common, FOLDER)).filter(({ is_confirmed, doomed }) => is_confirmed || existsSync(doomed));
+}
+
+/** @returns the worktrees that were removed and whose contents are kept */
+export function removedWorktrees(common: string): Removal[] {
+  return recordsIn(join(common, REMOVED));
+}
+
+/** @param ref that is gone */
+export function forgetRemoved(common: string, ref: string): void {
+  rmSync(removedRecord(common, ref), { force: true });
+}
+
+function recordsIn(folder: string): Removal[] {
   const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(SUFFIX)) : [];
-  return names.flatMap((name) => {
-    const removal = readRecord(join(folder, name));
-    return removal === null || !(removal.is_confirmed || existsSync(removal.doomed)) ? [] : [removal];
-  });
+  return names.flatMap((name) => readRecord(join(folder, name)) ?? []);
 }
 
 /**
@@ -149,9 +162,22 @@ export function finishRemoval(common: string, removal: Removal, variables: GitVa
   if (unknown !== null) return { fault: `git does not forget ${path}: ${unknown}`, asides: [] };
   const asides = [...removeBranch(common, removal, variables), ...removeRemote(common, removal, variables)];
   failpoint('worktree.done.before');
-  rmSync(recordOf(common, removal), { force: true });
+  putAway(common, removal);
   failpoint('worktree.done.after');
   return { fault: null, asides };
+}
+
+function putAway(common: string, removal: Removal): void {
+  const record = recordOf(common, removal);
+  if (removal.kept === null || !existsSync(record)) rmSync(record, { force: true });
+  else {
+    mkdirSync(join(common, REMOVED), { recursive: true });
+    renameSync(record, removedRecord(common, removal.kept));
+  }
+}
+
+function removedRecord(common: string, ref: string): string {
+  return join(common, REMOVED, `${basename(ref)}${SUFFIX}`);
 }
 
 function recordOf(common: string, { folder }: Removal): string {
