@@ -1,4 +1,4 @@
-/** The reasons against the removal of a worktree that git does not know: who works in it, and what waits for a worker there. */
+/** The reasons against the removal of a worktree that git does not know: processes, sessions, jobs of a bridge, handoffs. */
 import type { ProcessPlace } from '../../src/host/directories.js';
 import { systemProcessTable } from '../../src/host/processes.js';
 import { isInside } from '../git/gitLine.js';
@@ -14,7 +14,7 @@ import type { BridgeWork } from './verb.js';
 /** More shells than a person has one in the other. */
 const MOST_ABOVE = 64;
 
-/** What is known of all worktrees, asked for once. */
+/** The facts about all worktrees, asked for once. */
 export interface Around {
   readonly inside: ReadonlyMap<string, Inside>;
   /** Work of the bridge, wherever it is. */
@@ -26,7 +26,7 @@ export interface Around {
   readonly home: string;
 }
 
-/** @returns the ids of the handoffs that no one has answered yet, by the workspace in which they were written */
+/** @returns the ids of the handoffs that are without an answer, by the workspace of their author */
 export function offeredIn(memory: Memory): Map<string, string[]> {
   const handoffs = new Handoffs(memory);
   const found = new Map<string, string[]>();

@@ -16,12 +16,12 @@ import { placeOf, unanswered, worktreeAmong } from './worktrees.js';
 export const end = verb({
   name: 'end',
   summary:
-    'removes a worktree, or says everything that speaks against it. --merge: as\none commit; --keep-branch: the folder only. `end --merged`: all merged ones,\nonly shown without --yes. What no branch has is kept, with the way back',
+    'removes a worktree, or names all that speaks against it. --merge: its\nchange becomes one commit; --keep-branch: only the folder goes. end --merged:\nall merged ones, only shown without --yes. What no branch has is kept',
   fields: {
-    name: word('NAME'),
-    merge: flag('--merge|'),
-    discard: option('--discard NAME|'),
-    keep_branch: flag('--keep-branch'),
+    name: word('NAME --merge|--discard NAME|--keep-branch'),
+    merge: flag(''),
+    discard: option(''),
+    keep_branch: flag(''),
     into: option('\n      [--into BRANCH]'),
     message: option('[--message TEXT]'),
     remote: flag('[--remote]'),

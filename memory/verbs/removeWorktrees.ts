@@ -32,7 +32,7 @@ export function examinedOf(
 
 export interface Finished {
   readonly removal: Removal;
-  /** What is still left to do; null if it is done. */
+  /** The step that failed, and why; null if all are done. */
   readonly fault: string | null;
   readonly lines: readonly string[];
   readonly asides: readonly string[];
@@ -62,7 +62,7 @@ export function removedNamed(
   };
 }
 
-/** Does what is left to do of a removal that was cut off. @returns null if there is none of that name, or it had not really begun */
+/** Finishes a removal that was cut off. @returns null if there is none of that name, or it had not really begun */
 export function finishNamed(memory: Memory, place: RepositoryPlace, name: string): Finished | null {
   const { directory, variables } = memory.surroundings;
   const cut = cutOffRemovals(place.common);

@@ -1,5 +1,5 @@
 /** The message of the commit that merges a worktree, made of the records of its sessions. */
-import { shorten } from '../../src/log/shorten.js';
+import { headOf, shorten } from '../../src/log/shorten.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { lookAt } from '../look/look.js';
 import type { Memory } from '../sessions/memory.js';
@@ -25,8 +25,8 @@ export async function squashMessage(memory: Memory, path: string, name: string):
     if (block !== null) blocks.push(block);
   }
   const purpose = blocks.find((block) => block.isExplicit)?.purpose ?? blocks[0]?.purpose ?? '';
-  const title = shorten(purpose === '' ? titleOf(name) : purpose, LONGEST_TITLE);
-  return `${[title, ...blocks.flatMap(({ lines }) => ['', ...lines])].map(memory.stamp.redact).join('\n')}\n`;
+  const title = headOf(purpose === '' ? titleOf(name) : purpose, LONGEST_TITLE, memory.stamp.redact);
+  return `${[title, ...blocks.flatMap(({ lines }) => ['', ...lines])].join('\n')}\n`;
 }
 
 /** @returns `login-form` of `feature/login-form` as "Login form" */
@@ -50,14 +50,15 @@ async function blockOf(memory: Memory, id: string, path: string): Promise<Block 
   const session = memory.look(id);
   if (session === null) return null;
   const { log, state } = await lookAt(memory, session);
-  const purpose = oneLine(state.purpose).trim();
-  const summary = log.end?.summary?.trim() ?? '';
+  const { redact } = memory.stamp;
+  const purpose = redact(oneLine(state.purpose)).trim();
+  const summary = redact(log.end?.summary ?? '').trim();
   const steps = state.steps.map(
-    ({ title, status }) => `- ${shorten(oneLine(title), LONGEST_LINE)} (${status.replace('_', ' ')})`,
+    ({ title, status }) => `- ${shorten(redact(oneLine(title)), LONGEST_LINE)} (${status.replace('_', ' ')})`,
   );
-  const files = Object.keys(state.files).map(
-    (file) => `- ${file.startsWith(`${path}/`) ? file.slice(path.length + 1) : file}`,
-  );
+  const files = Object.keys(state.files)
+    .map(redact)
+    .map((file) => `- ${file.startsWith(`${path}/`) ? file.slice(path.length + 1) : file}`);
   if (purpose === '' && summary === '' && steps.length === 0) return null;
   const lines = [
     `Session ${id}: ${shorten(purpose, LONGEST_LINE)}`,

@@ -1,5 +1,6 @@
 /**
- * What a worktree holds and no branch does, as commits. Only objects are written here, which change nothing until a ref names them.
+ * The contents of a worktree that no branch has, as commits. Only objects are written here, and they change nothing until a ref names
+ * them.
  *
  * The first commit has the files as they are on the disk, also new ones, byte for byte, but no ignored ones. Its parents are the commit
  * that was checked out, one with the index, and, if there is a need for it, one that holds the sides of unresolved conflicts and has

@@ -36,9 +36,9 @@ export interface Ending {
 }
 
 export interface Ended {
-  /** Why it stays, or what is left to do; null if it is gone. */
+  /** Why it stays, or which step is left; null if it is gone. */
   readonly fault: string | null;
-  /** The ref that keeps what no branch has; null if there was nothing. */
+  /** The ref that keeps the contents; null if other branches have all of them. */
   readonly kept: string | null;
   /** The squash commit; null if none was made. */
   readonly commit: string | null;

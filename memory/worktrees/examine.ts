@@ -1,4 +1,4 @@
-/** Looks at a worktree that is to go: what git says against it, and what would have to be done. No byte of the repository is changed. */
+/** Looks at a worktree that is to go, and finds all that git says against it. No byte of the repository is changed. */
 import { basename, sep } from 'node:path';
 import { MINUTE, SECOND } from '../../src/time.js';
 import type { GitVariables } from '../git/gitLine.js';

@@ -20,7 +20,7 @@ const ASKING: Asking = { about: 'commits', preparingMs: 5 * SECOND, askingMs: 30
 export interface KeptRef {
   readonly ref: string;
   readonly commit: string;
-  /** Of the worktree: `feature-login`. */
+  /** The worktree, as in `feature-login`. */
   readonly name: string;
   /** When it was made, UTC epoch milliseconds. */
   readonly at: number;

@@ -29,7 +29,7 @@ export interface WorktreeList {
   /** The branch for which {@link ListedWorktree.merged} is answered; null if none is known. */
   readonly base: Base | null;
   readonly worktrees: readonly ListedWorktree[];
-  /** What removed worktrees held, the newest first. */
+  /** The contents of removed worktrees, the newest first. */
   readonly kept: readonly (KeptRef & { readonly way_back: readonly string[] })[];
   /** Removals that were cut off. */
   readonly unfinished: readonly Removal[];

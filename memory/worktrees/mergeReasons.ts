@@ -16,7 +16,7 @@ export interface Merging {
 }
 
 /**
- * What keeps it from being merged.
+ * Looks for all that prevents the merge.
  * @param tree what merging it now makes; null if that is not to be done, or cannot be
  */
 export function mergeReasons(repository: Repository, { into, answer, tree, target }: Merging): Reason[] {

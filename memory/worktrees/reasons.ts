@@ -36,7 +36,7 @@ export interface Reason {
   readonly remedy: string;
 }
 
-/** Of what is not ignored and is in no commit: so much can be kept. */
+/** New files of this size in all can be kept. */
 const MOST_MIB = 512;
 const MIB = 1024 * 1024;
 const MOST_NAMED = 10;
@@ -46,7 +46,7 @@ export interface Facts {
   readonly worktree: Worktree & { readonly folder: string };
   readonly way: Way;
   readonly dirt: Dirt;
-  /** Changed files that git was told to take for unchanged. */
+  /** Changed files that git takes for unchanged, as its user has set. */
   readonly hidden: readonly string[];
   /** Ignored files; a repository in its folder ends with a slash. */
   readonly ignored: readonly string[];

@@ -9,7 +9,7 @@ const LARGEST_BYTES = 16 * 1024 * 1024;
 /** So many parents can one commit have without a command line that is too long. */
 const MOST = 2_000;
 /** Refs that each worktree has for itself. */
-/** What is kept of a removed worktree goes after a time. */
+/** The refs of removed worktrees are left out, because they go after a time. */
 const LASTING = ['--exclude=refs/watchkeeper/*', '--all'];
 const OWN_REFS = ['refs/worktree/', 'refs/bisect/', 'refs/rewritten/'];
 
@@ -18,7 +18,7 @@ interface Logged extends WorktreePlace {
   readonly branch: string | null;
 }
 
-/** @returns those that no ref reaches and of which none is an ancestor of another, the newest first; null if git cannot say */
+/** @returns commits that no ref reaches, the newest first, without the ancestors of each; null if git cannot say */
 export function forgottenCommits({ askIn, attempt, common }: Repository, place: Logged): string[] | null {
   const { folder, branch } = place;
   const logs = [join(folder, 'logs/HEAD'), ...(branch === null ? [] : [join(common, 'logs/refs/heads', branch)])];
@@ -36,7 +36,7 @@ export function forgottenCommits({ askIn, attempt, common }: Repository, place: 
     .filter((line) => line !== '')
     .map((line) => line.split(' '));
   const parents = new Set(found.flatMap(([, ...above]) => above));
-  return found.flatMap(([commit = '']) => (parents.has(commit) ? [] : [commit])).slice(0, MOST);
+  return found.flatMap(([commit = '']) => (parents.has(commit) ? [] : [commit])).filter((_, at) => at < MOST);
 }
 
 /** Git has removed some long ago, and a log names them still. */

@@ -1,13 +1,13 @@
 /**
  * Removes a worktree whose contents are kept. A record in git's common folder says how far that has come, so that a run that was cut off
- * can be finished. The steps, each of which is harmless if it is the last:
+ * can be finished. Each step is harmless if it is the last:
  *
  * 1. The record is written.
  * 2. The folder gets another name next to its own, in one step. From then on nothing is added to it by its path.
  * 3. If it still has what was kept, the record says so, and the folder is deleted; otherwise it gets its name back.
  * 4. Git's own folder for the worktree goes.
  * 5. The branch goes, if it is where it was; the remote branch, if that was asked for.
- * 6. The record goes to those of what was removed, where it stays as long as the ref that keeps its contents.
+ * 6. The record is put away. It stays as long as the ref that keeps the contents.
  */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -39,7 +39,7 @@ const REMOVAL = z.object({
   tip: z.nullable(z.string()),
   /** The remote branch that goes, and its commit as it was seen; null if none does. */
   remote: z.nullable(z.object({ name: z.string(), branch: z.string(), commit: z.string() })),
-  /** The ref that keeps what no branch has; null if there was nothing. */
+  /** The ref that keeps the contents; null if other branches have all of them. */
   kept: z.nullable(z.string()),
   /** The commands that bring the worktree back. */
   way_back: z.array(z.string()),
@@ -51,7 +51,7 @@ export type Removal = Readonly<z.output<typeof REMOVAL>>;
 export interface Ended {
   /** Why it stays; null if it is gone. */
   readonly fault: string | null;
-  /** What is to be said besides, such as a branch that stays. */
+  /** Said next to the result, such as that the branch stays. */
   readonly asides: readonly string[];
 }
 

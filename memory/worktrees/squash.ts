@@ -14,9 +14,9 @@ export interface Into {
   readonly branch: string;
   /** The local branch; null if there is none yet. */
   readonly local: string | null;
-  /** What is merged into: the commit of the local branch, or of its remote-tracking branch if that is ahead. */
+  /** The parent of the merge: the commit of the local branch, or of its remote-tracking branch if that is ahead. */
   readonly commit: string;
-  /** The top level of the worktree in which it is checked out; null if it is checked out nowhere. */
+  /** The top level of the worktree whose files follow it; null if it is checked out nowhere. */
   readonly root: string | null;
 }
 

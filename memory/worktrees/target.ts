@@ -1,4 +1,4 @@
-/** The branch that a worktree is merged into, and the worktree in which that is checked out. */
+/** The branch that a worktree is merged into, and the worktree whose files follow that branch. */
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Repository } from '../git/repository.js';
@@ -11,7 +11,7 @@ import type { Worktree } from './worktree.js';
 
 const LOCAL = 'refs/heads/';
 
-/** A target, and the name of what is merged into: `origin/main` if that is ahead. */
+/** A target, and the name of its commit: `main`, or `origin/main` if that is ahead. */
 export interface Target extends Into {
   readonly name: string;
   /** How many commits the local branch lacks; null if it is taken itself, or is not there. */

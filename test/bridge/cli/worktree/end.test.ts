@@ -1,4 +1,5 @@
-// covers: memory/verbs/endWorktree.ts memory/worktrees/end.ts memory/worktrees/reasons.ts memory/worktrees/examine.ts
+// covers: memory/verbs/endWorktree.ts memory/verbs/againstEnding.ts memory/verbs/endMerged.ts memory/verbs/removeWorktrees.ts memory/verbs/squashMessage.ts
+// covers: memory/worktrees/end.ts memory/worktrees/reasons.ts memory/worktrees/mergeReasons.ts memory/worktrees/target.ts memory/worktrees/examine.ts
 /** `watchkeeper worktree end`: each reason against it, what is kept, merged and removed, and the way back. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
