@@ -39,7 +39,7 @@ export function keptRefs({ ask }: Pick<Repository, 'ask'>): KeptRef[] {
 }
 
 /** @returns a branch or folder as a part of a ref's name: `feature/login` is `feature-login` */
-export function keptName(name: string): string {
+function keptName(name: string): string {
   const plain = name.replaceAll(/[^A-Za-z0-9_-]+/g, '-').replaceAll(/^-+|-+$/g, '');
   return plain === '' ? 'worktree' : plain;
 }
