@@ -322,16 +322,19 @@ describe('a merge', () => {
     expect(made.git.run(clone, 'log', '--format=%s').split('\n').slice(0, 2)).toEqual(['Two', 'My words']);
   });
 
-  test('into another branch, and not if a commit hook or the configuration would change it', async () => {
-    const path = made.begun('feature/one');
-    made.git.run(made.root, 'branch', 'release');
-    made.git.run(made.root, 'config', 'branch.release.mergeOptions', '--no-commit');
-    for (const hook of ['pre-commit', 'commit-msg', 'reference-transaction'])
-      put(join(made.root, '.git/hooks', hook), '#!/bin/sh\nexit 1\n', 0o755);
+  test('into another branch; no hook and no option of that branch for merges changes it', async () => {
+    const [one, two] = [made.begun('feature/one'), made.begun('feature/two')];
+    made.git.run(made.root, 'checkout', '-q', '-b', 'release');
+    made.git.run(made.root, 'config', 'branch.release.mergeOptions', '--squash');
+    const hook = (name: string) => put(join(made.root, '.git/hooks', name), '#!/bin/sh\nexit 1\n', 0o755);
+    hook('pre-commit');
+    hook('commit-msg');
     const { code, commit } = await made.ended(['one', '--merge', '--into', 'release']);
     expect(code).toBe(0);
     expect(made.git.run(made.root, 'rev-parse', 'release').trim()).toBe(commit);
-    expect(made.isGone(path)).toBe(true);
+    hook('reference-transaction');
+    expect((await made.ended(['two', '--merge', '--into', 'main'])).code).toBe(0);
+    expect([made.isGone(one), made.isGone(two)]).toEqual([true, true]);
   });
 
   test('of what is merged already is only a removal, whatever git branch -d would say', async () => {
@@ -473,6 +476,38 @@ describe('the branch', () => {
     expect(err).toContain('the branch feature/three of origin stays');
     expect(theirs('feature/three')).toBe(true);
   });
+});
+
+test('in a `.bare` container, also for the worktree in which git would be asked', async () => {
+  const home = join(made.folder, 'container');
+  made.git.run(made.folder, 'clone', '-q', '--bare', made.root, join(home, '.bare'));
+  const place = (name: string) => join(home, 'feature', name);
+  for (const name of ['one', 'two']) {
+    made.git.run(join(home, '.bare'), 'worktree', 'add', '-q', '-b', `feature/${name}`, place(name), 'main');
+    put(join(place(name), `${name}.txt`), `${name}\n`);
+    made.git.commitAll(place(name), name);
+  }
+  const tip = made.head(place('one'));
+  const { code, way_back, commit } = await made.ended(['one', '--merge'], home);
+  expect(code).toBe(0);
+  expect(made.git.run(join(home, '.bare'), 'rev-parse', 'main').trim()).toBe(commit);
+  expect(made.isGone(place('one'))).toBe(true);
+  made.wayBack(way_back);
+  expect(made.head(place('one'))).toBe(tip);
+  expect((await made.ended(['two', '--discard', 'two'], home)).removed).toBe(true);
+  expect((await made.ended(['one', '--merge'], home)).removed).toBe(true);
+});
+
+test('a secret of a session is not in the message', async () => {
+  const path = made.begun('feature/one');
+  const secret = `ghp_${'a1B2'.repeat(9)}`;
+  made.callIn(path, ['work', 'start', '--purpose', `Use ${secret}`]);
+  const { reasons } = await made.ended(['one', '--merge']);
+  const [, id = ''] = /--session (\S+?)`/.exec(reasons[0]?.remedy ?? '') ?? [];
+  made.callIn(made.root, ['work', 'end', id, '--summary', `with ${secret}`]);
+  const { code, commit } = await made.ended(['one', '--merge']);
+  expect(code).toBe(0);
+  expect(made.git.run(made.root, 'log', '-1', '--format=%B', commit ?? '')).not.toContain(secret);
 });
 
 test('what it is asked must be clear', async () => {

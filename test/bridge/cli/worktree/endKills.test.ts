@@ -1,9 +1,13 @@
 // covers: memory/worktrees/removal.ts memory/worktrees/kept.ts memory/worktrees/squash.ts
 /** `worktree end` is killed at every effect: nothing is lost, `list` says what is left to do, and the same command finishes. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { FAILPOINTS } from '../../../../src/failpoints.js';
+import { compiledProgram } from '../../../../src/host/program.js';
 import { Ends, put } from './endScene.js';
 
 let made: Ends;
@@ -85,7 +89,26 @@ describe('a discarding that is killed', () => {
   });
 });
 
-test('a folder that changes while it is removed gets its name back', () => {
+test('a folder that changes before it is deleted gets its name back', async () => {
+  const main = compiledProgram('bridge/cli/main');
+  const child = spawn(process.execPath, [main, 'worktree', 'end', 'one', '--merge'], {
+    cwd: made.root,
+    env: { ...made.variables, WATCHKEEPER_FAILPOINT: 'worktree.move.after:stop:1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const out = text(child.stdout);
+  await once(child.stderr, 'data');
+  const [doomed = ''] = readdirSync(dirname(path));
+  put(join(dirname(path), doomed, 'late.txt'), 'late\n');
+  child.kill('SIGCONT');
+  const [code] = await once(child, 'exit');
+  expect(code).toBe(1);
+  expect(await out).toContain(`${path} was changed in the meantime: try again`);
+  expect(readFileSync(join(path, 'late.txt'), 'utf8')).toBe('late\n');
+  expect(unfinished()).toEqual([]);
+});
+
+test('a folder that changes after a kill gets its name back', () => {
   expect(made.callIn(made.root, ['worktree', 'end', 'one', '--merge'], 'worktree.move.after:kill:1').code).toBeNull();
   const [doomed = ''] = readdirSync(dirname(path));
   put(join(dirname(path), doomed, 'late.txt'), 'late\n');
