@@ -5,7 +5,7 @@ import type { Ended } from '../worktrees/end.js';
 import type { Examined } from '../worktrees/examine.js';
 import type { RepositoryPlace } from '../worktrees/place.js';
 import type { Reason } from '../worktrees/reasons.js';
-import { cutOffRemovals } from '../worktrees/removal.js';
+import { cutOffRemovals } from '../worktrees/records.js';
 import { type Around, reasonsAround } from './againstEnding.js';
 import { allOf, aroundOf, endOne, examinedOf, finishNamed } from './removeWorktrees.js';
 import type { Door, Outcome } from './verb.js';
@@ -27,7 +27,7 @@ export async function endMerged(
 ): Promise<Outcome> {
   const { redact } = memory.stamp;
   const cutOff = isMeant ? cutOffRemovals(place.common) : [];
-  const finished = cutOff.flatMap(({ path }) => finishNamed(memory, place, path) ?? []);
+  const finished = cutOff.flatMap(({ path }) => finishNamed(memory, place, { name: path, isRemote: false }) ?? []);
   const worktrees = allOf(memory, place);
   const { around, asides } = await aroundOf(memory, place, worktrees, door);
   const { safe, staying, unmerged } = judge(memory, place, around);

@@ -32,7 +32,7 @@ export const end = verb({
     const asked = askedOf(input);
     const place = placeOf(memory);
     if (asked === 'merged') return endMerged(memory, place, input.yes, door);
-    const finished = finishNamed(memory, place, asked.name);
+    const finished = finishNamed(memory, place, asked);
     if (finished !== null) return finishedOutcome(memory, finished);
     const worktrees = allOf(memory, place);
     const removed = removedNamed(memory, place, asked.name, worktrees);
@@ -112,8 +112,8 @@ function askedOf({ name, merge, discard, keep_branch, into, message, remote, mer
   return { name, way, typed: discard ?? null, into: into ?? null, message: message ?? null, isRemote: remote };
 }
 
-function finishedOutcome({ stamp }: Memory, { removal, fault, lines, asides }: Finished): Outcome {
-  const { name, path, way_back } = removal;
+function finishedOutcome({ stamp }: Memory, { removal, way_back, fault, lines, asides }: Finished): Outcome {
+  const { name, path } = removal;
   return {
     value: { name, path, removed: fault === null, fault, way_back },
     lines: lines.map(stamp.redact),

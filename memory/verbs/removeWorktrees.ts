@@ -2,11 +2,13 @@
 import { insideOf } from '../look/inWorktrees.js';
 import type { Memory } from '../sessions/memory.js';
 import { backLines } from '../show/endWords.js';
-import { type Ended, endWorktree } from '../worktrees/end.js';
+import { type Ended, endWorktree, finishWorktree } from '../worktrees/end.js';
 import { type Examined, examine, type Wanted } from '../worktrees/examine.js';
+import { wayBack } from '../worktrees/kept.js';
 import { findWorktrees } from '../worktrees/list.js';
-import { hasCheckout, type RepositoryPlace } from '../worktrees/place.js';
-import { cutOffRemovals, finishRemoval, type Removal, removedWorktrees, takeBack } from '../worktrees/removal.js';
+import { type RepositoryPlace, stayingFolder } from '../worktrees/place.js';
+import { cutOffRemovals, type Removal, removedWorktrees } from '../worktrees/records.js';
+import { takeBack } from '../worktrees/removal.js';
 import { type Worktree, worktreesNamed } from '../worktrees/worktree.js';
 import { type Around, offeredIn } from './againstEnding.js';
 import { squashMessage } from './squashMessage.js';
@@ -32,6 +34,7 @@ export function examinedOf(
 
 export interface Finished {
   readonly removal: Removal;
+  readonly way_back: readonly string[];
   /** The step that failed, and why; null if all are done. */
   readonly fault: string | null;
   readonly lines: readonly string[];
@@ -50,28 +53,40 @@ export function removedNamed(
 ): Finished | null {
   const { directory } = memory.surroundings;
   if (worktreesNamed(worktrees, name, directory).length > 0) return null;
-  const removed = removedWorktrees(place.common).sort((one, other) => ((one.kept ?? '') < (other.kept ?? '') ? 1 : -1));
+  const removed = removedWorktrees(place.common);
   const [found] = worktreesNamed(removed.map(asWorktree), name, directory);
   const removal = removed.find(({ path, branch }) => found?.path === path && found.branch === branch);
   if (removal === undefined) return null;
-  return {
-    removal,
-    fault: null,
-    lines: [`${removal.name} is removed already`, ...backLines(removal.way_back)],
-    asides: [],
-  };
+  const way_back = wayBack(removal, stayingFolder(place));
+  const lines = [`${removal.name} is removed already`, ...backLines(way_back)];
+  return { removal, way_back, fault: null, lines, asides: [] };
 }
 
-/** Finishes a removal that was cut off. @returns null if there is none of that name, or it had not really begun */
-export function finishNamed(memory: Memory, place: RepositoryPlace, name: string): Finished | null {
+/**
+ * Finishes a removal that was cut off.
+ * @param isRemote whether the remote branch is to go
+ * @returns null if there is none of that name, or it had not really begun
+ */
+export function finishNamed(
+  memory: Memory,
+  place: RepositoryPlace,
+  { name, isRemote }: { readonly name: string; readonly isRemote: boolean },
+): Finished | null {
   const { directory, variables } = memory.surroundings;
   const cut = cutOffRemovals(place.common);
   const [found] = worktreesNamed(cut.map(asWorktree), name, directory);
   const removal = cut.find(({ path, branch }) => found?.path === path && found.branch === branch);
-  if (removal === undefined || takeBack(place.common, removal)) return null;
-  const { fault, asides } = finishRemoval(place.common, removal, variables);
+  if (removal === undefined) return null;
+  const taken = removal.is_confirmed ? null : { fault: takeBack(place.common, removal), asides: [] };
+  if (taken !== null && taken.fault === null) return null;
+  const { fault, asides } = taken ??
+    finishWorktree(place, removal, isRemote, variables) ?? {
+      fault: 'git does not answer',
+      asides: [],
+    };
   const done = `${removal.name}: the removal that was cut off is finished`;
-  return { removal, fault, lines: [fault ?? done, ...backLines(removal.way_back)], asides };
+  const way_back = wayBack(removal, stayingFolder(place));
+  return { removal, way_back, fault, lines: [fault ?? done, ...backLines(way_back)], asides };
 }
 
 function asWorktree({ path, branch, folder }: Removal): Worktree {
@@ -82,7 +97,7 @@ function asWorktree({ path, branch, folder }: Removal): Worktree {
 export async function aroundOf(memory: Memory, place: RepositoryPlace, worktrees: readonly Worktree[], door: Door) {
   const inside = insideOf(memory, worktrees);
   const bridge = (await door.bridgeWork?.()) ?? { work: [], unasked: null };
-  const home = hasCheckout(place) ? place.home : place.common;
+  const home = stayingFolder(place);
   const around: Around = { inside, bridge: bridge.work, offered: offeredIn(memory), worktrees, home };
   const isSeen = [...inside.values()].every(({ processes }) => processes !== null);
   const asides = [

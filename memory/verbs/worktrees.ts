@@ -13,8 +13,10 @@ import {
   removedNotes,
   sizeCell,
 } from '../show/worktreeWords.js';
+import { wayBack } from '../worktrees/kept.js';
 import { findWorktrees, type ListedWorktree, listWorktrees } from '../worktrees/list.js';
-import { type RepositoryPlace, repositoryAt } from '../worktrees/place.js';
+import { type RepositoryPlace, repositoryAt, stayingFolder } from '../worktrees/place.js';
+import type { Removal } from '../worktrees/records.js';
 import { sizeOf } from '../worktrees/size.js';
 import { type Worktree, worktreeAround, worktreesNamed } from '../worktrees/worktree.js';
 import { flag, neededWord } from './fields.js';
@@ -33,7 +35,7 @@ export const list = verb({
     const place = placeOf(memory);
     const found = listWorktrees(place, memory.surroundings.process, memory.surroundings.variables);
     if (found === null) throw unanswered(place);
-    const { base, worktrees, kept, unfinished } = found;
+    const { base, worktrees, removed, unfinished } = found;
     const inside = insideOf(memory, worktrees);
     const roots = new Set(worktrees.map(({ path }) => path));
     const here = worktreeAround(worktrees, memory.workspace.root)?.path ?? null;
@@ -48,8 +50,8 @@ export const list = verb({
         home: place.home,
         base,
         worktrees: rows.map((row) => ({ ...rowValue(row), is_here: row.worktree.path === here })),
-        removed: kept.map(({ ref, name, at, way_back }) => ({ ref, name, at, way_back })),
-        unfinished: unfinished.map(({ name, path, way_back }) => ({ name, path, way_back })),
+        removed: removed.map((each) => removalValue(each, place)),
+        unfinished: unfinished.map((each) => removalValue(each, place)),
       },
       lines: tableOf(memory, rows, {
         base: base === null ? null : base.name,
@@ -124,6 +126,11 @@ function rowValue({ worktree, inside, size }: Row) {
     ...inside,
     ...(size !== null && { size_bytes: size }),
   };
+}
+
+function removalValue(removal: Removal, place: RepositoryPlace) {
+  const { name, path, at, kept } = removal;
+  return { name, path, at, kept, way_back: wayBack(removal, stayingFolder(place)) };
 }
 
 interface Notes {

@@ -4,20 +4,21 @@
  */
 import { basename } from 'node:path';
 import { shortCommit } from '../git/checkout.js';
-import { deedLine, type GitVariables, runGit } from '../git/gitLine.js';
+import type { GitVariables } from '../git/gitLine.js';
 import { type Repository, withRepository } from '../git/repository.js';
 import { type Contents, contentsOf } from './contents.js';
 import { ASKING, type Examined } from './examine.js';
 import { keep, removeOld, wayBack } from './kept.js';
 import { Target as Merges } from './merged.js';
-import { hasCheckout, type RepositoryPlace } from './place.js';
-import { doomedName, type Removal, removeWorktree } from './removal.js';
+import { type RepositoryPlace, stayingFolder } from './place.js';
+import { doomedName, type Removal } from './records.js';
+import { remoteBranch } from './remote.js';
+import { finishRemoval, type RemoteBranch, removeWorktree } from './removal.js';
 import { commitSquash, moveTarget } from './squash.js';
 import { targetOf } from './target.js';
 import type { Worktree } from './worktree.js';
 
 const LOCAL = 'refs/heads/';
-const REMOTE = 'refs/remotes/';
 /** The merged tree needs no look at earlier commits. */
 const NO_LOOK_BACK = 1;
 
@@ -52,6 +53,27 @@ export function endWorktree(place: RepositoryPlace, ending: Ending, variables: G
   return withRepository(place.root, variables, ASKING, (repository) =>
     new Performance(repository, place, ending, variables).run(),
   );
+}
+
+/**
+ * Finishes a removal that was cut off.
+ * @param isRemote whether the remote branch is to go
+ * @returns null if git does not answer
+ */
+export function finishWorktree(
+  place: RepositoryPlace,
+  removal: Removal,
+  isRemote: boolean,
+  variables: GitVariables,
+): Pick<Ended, 'fault' | 'asides'> | null {
+  const { branch, tip } = removal;
+  return withRepository(place.root, variables, ASKING, (repository) => {
+    const asked = isRemote && branch !== null && tip !== null;
+    const remote = asked ? remoteBranch(repository, branch, tip, variables) : null;
+    const said = typeof remote === 'string' ? [remote] : [];
+    const ended = finishRemoval(place.common, removal, typeof remote === 'string' ? null : remote, variables);
+    return { ...ended, asides: [...said, ...ended.asides] };
+  });
 }
 
 class Performance {
@@ -112,11 +134,6 @@ class Performance {
       if ('fault' in kept) return `what it holds cannot be kept, so nothing was removed: ${kept.fault}`;
       this.#kept = kept.ref;
     }
-    const home = hasCheckout(this.#place) ? this.#place.home : this.#place.common;
-    this.#wayBack = wayBack({
-      ...{ path: worktree.path, home, branch, contents, ref: this.#kept },
-      is_branch_removed: this.#leavingBranch() !== null,
-    });
     return null;
   }
 
@@ -146,40 +163,29 @@ class Performance {
   }
 
   #remove(contents: Contents, folder: string) {
-    const { examined, is_remote_removed } = this.#ending;
-    const { worktree, name, tip } = examined;
+    const { examined, is_remote_removed, now } = this.#ending;
+    const { worktree, name, branch, tip } = examined;
     const { path } = worktree;
-    const branch = this.#leavingBranch();
+    const { head, commit, has_conflicts, forgotten } = contents;
+    const leaving = this.#leavingBranch();
     const removal: Removal = {
-      ...{ v: 1, name, path, doomed: doomedName(path), folder, branch, is_confirmed: false },
-      tip: branch === null ? null : tip,
-      remote: is_remote_removed && branch !== null && tip !== null ? this.#remoteOf(branch, tip) : null,
-      ...{ kept: this.#kept, way_back: [...this.#wayBack] },
+      ...{ v: 1, name, path, doomed: doomedName(path), folder, branch, is_confirmed: false, at: now },
+      ...{ tip: leaving === null ? null : tip, kept: this.#kept, head, has_conflicts },
+      ...{ has_files: commit !== null, has_forgotten: forgotten.length > 0 },
     };
+    this.#wayBack = wayBack(removal, stayingFolder(this.#place));
+    const remote = is_remote_removed && leaving !== null && tip !== null ? this.#remoteOf(leaving, tip) : null;
     const isAsKept = (root: string) => {
       const again = this.#contents(root, folder);
       return typeof again !== 'string' && again.head === contents.head && again.commit === contents.commit;
     };
-    return removeWorktree(this.#place.common, removal, isAsKept, this.#variables);
+    return removeWorktree(this.#place.common, removal, { isAsKept, remote }, this.#variables);
   }
 
-  /** Others may have added to the remote branch: then it stays. */
-  #remoteOf(branch: string, tip: string): Removal['remote'] {
-    const setting = (key: string) => {
-      const words = ['config', '--get', `branch.${branch}.${key}`];
-      return runGit(deedLine(this.#place.common, words, this.#variables), { limitMs: ASKING.askingMs }).out.trim();
-    };
-    const [remote, merge] = [setting('remote'), setting('merge')];
-    const theirs = merge.startsWith(LOCAL) ? merge.slice(LOCAL.length) : branch;
-    const name = remote === '' || remote === '.' ? 'origin' : remote;
-    const { ask } = this.#repository;
-    const commit = ask(['rev-parse', '--verify', '-q', `${REMOTE}${name}/${theirs}`])?.trim();
-    if (!commit) {
-      this.#asides.push(`no branch ${theirs} of ${name} is known here, so none was removed there`);
-      return null;
-    }
-    if (ask(['merge-base', '--is-ancestor', commit, tip]) !== null) return { name, branch: theirs, commit };
-    this.#asides.push(`the branch ${theirs} of ${name} stays: it has commits that ${branch} has not`);
+  #remoteOf(branch: string, tip: string): RemoteBranch | null {
+    const found = remoteBranch(this.#repository, branch, tip, this.#variables);
+    if (typeof found !== 'string') return found;
+    this.#asides.push(found);
     return null;
   }
 

@@ -3,9 +3,9 @@ import { failpoint } from '../../src/failpoints.js';
 import { DAY, MINUTE, SECOND } from '../../src/time.js';
 import { deedLine, type GitVariables, runGit } from '../git/gitLine.js';
 import { type Asking, type Repository, withRepository } from '../git/repository.js';
-import { CONFLICTS_FILE, type Contents } from './contents.js';
+import { CONFLICTS_FILE } from './contents.js';
 import type { RepositoryPlace } from './place.js';
-import { forgetRemoved } from './removal.js';
+import { forgetRemoved } from './records.js';
 
 const PLACE = 'refs/watchkeeper/removed/';
 const LOCAL = 'refs/heads/';
@@ -75,12 +75,11 @@ export function keep(
  * @returns the names of the refs that went
  */
 export function removeOld(repository: Repository, days: number, now: number, variables: GitVariables): string[] {
+  forgetRemoved(repository.common, now - days * DAY);
   const old = keptRefs(repository).filter(({ at }) => now - at > days * DAY);
   return old.flatMap(({ ref, commit }) => {
     const line = deedLine(repository.common, ['update-ref', '-d', ref, commit], variables);
-    if (runGit(line, { limitMs: LIMIT_MS }).code !== 0) return [];
-    forgetRemoved(repository.common, ref);
-    return [ref];
+    return runGit(line, { limitMs: LIMIT_MS }).code === 0 ? [ref] : [];
   });
 }
 
@@ -97,38 +96,45 @@ export function removeOldIn(
 /** A removed worktree, as far as the way back needs it. */
 export interface Removed {
   readonly path: string;
-  /** Where git can be asked when it is gone. */
-  readonly home: string;
   /** Null if none was checked out. */
   readonly branch: string | null;
-  /** Whether the branch goes, too. */
-  readonly is_branch_removed: boolean;
-  readonly contents: Contents;
-  /** Null if all of it is in other branches. */
-  readonly ref: string | null;
+  /** The commit at which the branch goes; null if it stays. */
+  readonly tip: string | null;
+  /** The ref that keeps the contents; null if other branches have all of them. */
+  readonly kept: string | null;
+  /** The commit that was checked out; null before the first one. */
+  readonly head: string | null;
+  /** Whether the ref has files and an index, and not only the commit that was checked out. */
+  readonly has_files: boolean;
+  readonly has_conflicts: boolean;
+  /** Whether it has commits that only a log knew. */
+  readonly has_forgotten: boolean;
 }
 
-/** @returns the commands that bring it back, one after the other, for a shell */
-export function wayBack({ path, home, branch, is_branch_removed, contents, ref }: Removed): string[] {
-  const { head, commit, has_conflicts, forgotten } = contents;
+/**
+ * @param home a directory of the repository that stays
+ * @returns the commands that bring it back, one after the other, for a shell
+ */
+export function wayBack(removed: Removed, home: string): string[] {
+  const { path, branch, kept: ref, head, has_files, has_conflicts, has_forgotten } = removed;
   const [git, there] = [`git -C ${quoted(home)}`, `git -C ${quoted(path)}`];
   const number = head === null ? 1 : 2;
-  const tip = head === null ? null : commit !== null && ref !== null ? `${ref}^1` : (ref ?? head);
+  const tip = head === null ? null : has_files && ref !== null ? `${ref}^1` : (ref ?? head);
   const add = [
-    ...(branch !== null && is_branch_removed && tip !== null ? [`${git} branch ${quoted(branch)} ${tip}`] : []),
+    ...(branch !== null && removed.tip !== null && tip !== null ? [`${git} branch ${quoted(branch)} ${tip}`] : []),
     branch !== null && head !== null
       ? `${git} worktree add ${quoted(path)} ${quoted(branch)}`
       : `${git} worktree add --detach ${quoted(path)} ${tip ?? ref}`,
     ...(branch !== null && head === null ? [`${there} symbolic-ref HEAD ${quoted(LOCAL + branch)}`] : []),
   ];
-  if (commit === null || ref === null) return add;
+  if (!has_files || ref === null) return add;
   const conflicts = `${there} cat-file blob ${ref}^${number + 1}:${CONFLICTS_FILE}`;
   return [
     ...add,
     `${there} read-tree --reset -u ${ref}`,
     `${there} read-tree ${ref}^${number}`,
     ...(has_conflicts ? [`${conflicts} | ${there} update-index -z --index-info`] : []),
-    ...(forgotten.length > 0 ? [`${git} log ${ref}^${number + 1}`] : []),
+    ...(has_forgotten ? [`${git} log ${ref}^${number + 1}`] : []),
   ];
 }
 

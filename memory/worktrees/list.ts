@@ -9,7 +9,7 @@ import { type Dirt, stateOf } from './dirt.js';
 import { type KeptRef, keptRefs } from './kept.js';
 import { type Answer, MOST_IN_A_LIST, Target } from './merged.js';
 import type { RepositoryPlace } from './place.js';
-import { cutOffRemovals, type Removal, removedWorktrees } from './removal.js';
+import { cutOffRemovals, type Removal, removedWorktrees } from './records.js';
 import { type Worktree, worktreesOf } from './worktree.js';
 
 const ASKING: Asking = { about: 'files', preparingMs: 5 * SECOND, askingMs: 30 * SECOND };
@@ -30,7 +30,9 @@ export interface WorktreeList {
   readonly base: Base | null;
   readonly worktrees: readonly ListedWorktree[];
   /** The contents of removed worktrees, the newest first. */
-  readonly kept: readonly (KeptRef & { readonly way_back: readonly string[] })[];
+  readonly kept: readonly KeptRef[];
+  /** The worktrees that were removed, the last one first. */
+  readonly removed: readonly Removal[];
   /** Removals that were cut off. */
   readonly unfinished: readonly Removal[];
 }
@@ -57,7 +59,8 @@ export function listWorktrees(
     );
     return {
       base,
-      kept: keptIn(repository),
+      kept: keptRefs(repository),
+      removed: removedWorktrees(repository.common),
       unfinished: cutOffRemovals(repository.common),
       worktrees: stated.map((worktree) => ({
         ...worktree,
@@ -66,11 +69,6 @@ export function listWorktrees(
       })),
     };
   });
-}
-
-function keptIn(repository: Repository): WorktreeList['kept'] {
-  const ways = new Map(removedWorktrees(repository.common).map(({ kept, way_back }) => [kept, way_back]));
-  return keptRefs(repository).map((each) => ({ ...each, way_back: ways.get(each.ref) ?? [] }));
 }
 
 /** @returns the worktrees without questions about each; null as {@link listWorktrees} */

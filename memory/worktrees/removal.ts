@@ -9,44 +9,31 @@
  * 5. The branch goes, if it is where it was; the remote branch, if that was asked for.
  * 6. The record is put away. It stays as long as the ref that keeps the contents.
  */
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import * as z from 'zod/mini';
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describeError } from '../../src/errors.js';
 import { failpoint } from '../../src/failpoints.js';
-import { replaceInFolderSync } from '../../src/files/durableFile.js';
 import { MINUTE } from '../../src/time.js';
 import { deedLine, type GitVariables, ordinaryLine, runGit } from '../git/gitLine.js';
 import { registeredIn, textOf } from './place.js';
+import { dropRecord, putAway, type Removal, writeRecord } from './records.js';
 
-const FOLDER = 'watchkeeper/removing';
-const REMOVED = 'watchkeeper/removed';
-const SUFFIX = '.json';
 const LIMIT_MS = MINUTE;
 const LOCAL = 'refs/heads/';
 
-const REMOVAL = z.object({
-  v: z.literal(1),
-  /** As people call the worktree: the branch, or its folder's name. */
-  name: z.string(),
-  path: z.string(),
-  /** Its name while it is deleted. */
-  doomed: z.string(),
-  /** Git's folder for it. */
-  folder: z.string(),
-  branch: z.nullable(z.string()),
-  /** The commit at which the branch goes; null if it stays. */
-  tip: z.nullable(z.string()),
-  /** The remote branch that goes, and its commit as it was seen; null if none does. */
-  remote: z.nullable(z.object({ name: z.string(), branch: z.string(), commit: z.string() })),
-  /** The ref that keeps the contents; null if other branches have all of them. */
-  kept: z.nullable(z.string()),
-  /** The commands that bring the worktree back. */
-  way_back: z.array(z.string()),
-  /** Whether the folder had what was kept and no more, after it got its other name. */
-  is_confirmed: z.boolean(),
-});
-export type Removal = Readonly<z.output<typeof REMOVAL>>;
+/** A branch of a remote, and its commit as it was seen here last. */
+export interface RemoteBranch {
+  readonly name: string;
+  readonly branch: string;
+  readonly commit: string;
+}
+
+interface Removing {
+  /** Whether the folder, under the name that it has by then, holds what was kept and no more. */
+  isAsKept(root: string): boolean;
+  /** Null if none is to go. */
+  readonly remote: RemoteBranch | null;
+}
 
 export interface Ended {
   /** Why it stays; null if it is gone. */
@@ -55,100 +42,69 @@ export interface Ended {
   readonly asides: readonly string[];
 }
 
-/** @returns the removals that were cut off. One whose folder has not got another name yet has not begun: it is not among them */
-export function cutOffRemovals(common: string): Removal[] {
-  return recordsIn(join(common, FOLDER)).filter(({ is_confirmed, doomed }) => is_confirmed || existsSync(doomed));
-}
-
-/** @returns the worktrees that were removed and whose contents are kept */
-export function removedWorktrees(common: string): Removal[] {
-  return recordsIn(join(common, REMOVED));
-}
-
-/** @param ref that is gone */
-export function forgetRemoved(common: string, ref: string): void {
-  rmSync(removedRecord(common, ref), { force: true });
-}
-
-function recordsIn(folder: string): Removal[] {
-  const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(SUFFIX)) : [];
-  return names.flatMap((name) => readRecord(join(folder, name)) ?? []);
-}
-
 /**
  * Gives the folder its name back, if the run was cut off before it saw that nothing was added in the meantime.
- * @returns whether it has
+ * @returns why it cannot have it; null if it has
  */
-export function takeBack(common: string, removal: Removal): boolean {
-  const { path, doomed, is_confirmed } = removal;
-  if (is_confirmed || existsSync(path)) return false;
-  renameSync(doomed, path);
-  rmSync(recordOf(common, removal), { force: true });
-  return true;
-}
-
-function readRecord(path: string): Removal | null {
+export function takeBack(common: string, removal: Removal): string | null {
+  const { path, doomed } = removal;
+  if (existsSync(path)) return `${path} is there again, and ${doomed} has its former files: move one of them elsewhere`;
   try {
-    const read = REMOVAL.safeParse(JSON.parse(textOf(path) ?? ''));
-    return read.success ? read.data : null;
-  } catch {
+    renameSync(doomed, path);
+    dropRecord(common, removal);
     return null;
-  }
-}
-
-/** @returns a name next to the folder that nothing has */
-export function doomedName(path: string): string {
-  const base = join(dirname(path), `.${basename(path)}.removing`);
-  for (let count = 1; ; count += 1) {
-    const name = count === 1 ? base : `${base}-${count}`;
-    if (!existsSync(name)) return name;
+  } catch (error) {
+    return `${doomed} cannot get the name ${path} back: ${describeError(error)}`;
   }
 }
 
 /**
  * @param removal not confirmed yet
- * @param isAsKept whether the folder, under the name that it has by then, holds what was kept and no more
  * @throws UnreachableError, and the file system's error, if the record cannot be written again
  */
 export function removeWorktree(
   common: string,
   removal: Removal,
-  isAsKept: (root: string) => boolean,
+  { isAsKept, remote }: Removing,
   variables: GitVariables,
 ): Ended {
   const { path, doomed } = removal;
-  const record = recordOf(common, removal);
-  const write = (is_confirmed: boolean) =>
-    replaceInFolderSync(record, `${JSON.stringify({ ...removal, is_confirmed })}\n`);
   try {
-    mkdirSync(dirname(record), { recursive: true });
     failpoint('worktree.record.before');
-    write(false);
+    writeRecord(common, removal);
     failpoint('worktree.record.after');
   } catch (error) {
-    return { fault: `${record} cannot be written: ${describeError(error)}`, asides: [] };
+    return { fault: `no record of the removal can be written in ${common}: ${describeError(error)}`, asides: [] };
   }
   try {
     failpoint('worktree.move.before');
     renameSync(path, doomed);
     failpoint('worktree.move.after');
   } catch (error) {
-    rmSync(record, { force: true });
+    dropRecord(common, removal);
     return { fault: `${path} cannot be renamed before it is deleted: ${describeError(error)}`, asides: [] };
   }
   if (isAsKept(doomed)) {
     failpoint('worktree.confirm.before');
-    write(true);
+    writeRecord(common, { ...removal, is_confirmed: true });
     failpoint('worktree.confirm.after');
-    return finishRemoval(common, removal, variables);
+    return finishRemoval(common, removal, remote, variables);
   }
   renameSync(doomed, path);
-  rmSync(record, { force: true });
+  dropRecord(common, removal);
   return { fault: `${path} was changed in the meantime: try again`, asides: [] };
 }
 
-/** Does what is left to do of a removal whose folder has another name, or is gone. */
-export function finishRemoval(common: string, removal: Removal, variables: GitVariables): Ended {
+/**
+ * Does the steps that are left of a removal whose folder has another name, or is gone.
+ * @param remote the branch that goes there, as the configuration names it; null if none is to go
+ */
+export function finishRemoval(
+  common: string,
+  removal: Removal,
+  remote: RemoteBranch | null,
+  variables: GitVariables,
+): Ended {
   const { path, doomed, folder } = removal;
   try {
     failpoint('worktree.folder.before');
@@ -160,28 +116,11 @@ export function finishRemoval(common: string, removal: Removal, variables: GitVa
   }
   const unknown = existsSync(folder) && !existsSync(path) ? forget(common, removal, variables) : null;
   if (unknown !== null) return { fault: `git does not forget ${path}: ${unknown}`, asides: [] };
-  const asides = [...removeBranch(common, removal, variables), ...removeRemote(common, removal, variables)];
+  const asides = [...removeBranch(common, removal, variables), ...removeRemote(common, remote, variables)];
   failpoint('worktree.done.before');
   putAway(common, removal);
   failpoint('worktree.done.after');
   return { fault: null, asides };
-}
-
-function putAway(common: string, removal: Removal): void {
-  const record = recordOf(common, removal);
-  if (removal.kept === null || !existsSync(record)) rmSync(record, { force: true });
-  else {
-    mkdirSync(join(common, REMOVED), { recursive: true });
-    renameSync(record, removedRecord(common, removal.kept));
-  }
-}
-
-function removedRecord(common: string, ref: string): string {
-  return join(common, REMOVED, `${basename(ref)}${SUFFIX}`);
-}
-
-function recordOf(common: string, { folder }: Removal): string {
-  return join(common, FOLDER, `${basename(folder)}${SUFFIX}`);
 }
 
 /** Twice, because of the lock of a process that is gone. Nothing is there any more that git could delete but its own folder. */
@@ -207,7 +146,7 @@ function removeBranch(common: string, { branch, tip }: Removal, variables: GitVa
   return [`the branch ${branch} stays: it is no longer where it was`];
 }
 
-function removeRemote(common: string, { remote }: Removal, variables: GitVariables): string[] {
+function removeRemote(common: string, remote: RemoteBranch | null, variables: GitVariables): string[] {
   if (remote === null) return [];
   const { name, branch, commit } = remote;
   const lease = `--force-with-lease=${LOCAL}${branch}:${commit}`;

@@ -105,6 +105,7 @@ class Ends {
     ];
     const way = this.#random.pick(ways);
     if (this.#try(held, way)) return;
+    if (!existsSync(held.path)) return;
     const after = inventoryOf(this.#git, held.path);
     for (const words of differences(held.before, after)) this.#fault(held, `refused, but ${words}`);
     if (way[0] !== '--discard' && this.#random.below(4) > 0) this.#try(held, ['--discard', held.name]);

@@ -2,7 +2,7 @@
 /** `worktree end` is killed at every effect: nothing is lost, `list` says what is left to do, and the same command finishes. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, test } from '@jest/globals';
@@ -116,6 +116,37 @@ test('a folder that changes after a kill gets its name back', () => {
   expect(again).toMatchObject({ code: 1 });
   expect(again.out).toContain('it has 1 new file (late.txt)');
   expect(readFileSync(join(path, 'late.txt'), 'utf8')).toBe('late\n');
+});
+
+test.each<[string, (record: Record<string, unknown>) => void]>([
+  ['another folder', (record) => Object.assign(record, { doomed: join(made.folder, 'precious') })],
+  ['a folder outside by dots', (record) => Object.assign(record, { doomed: `${record.doomed}/../../../precious` })],
+  ['no commit', (record) => Object.assign(record, { tip: '--exec=touch' })],
+  ['another ref', (record) => Object.assign(record, { kept: 'refs/heads/x; touch y' })],
+  ["another of git's folders", (record) => Object.assign(record, { folder: join(made.folder, 'precious') })],
+])('a record that names %s, as an agent could write one, is not obeyed', (_, change) => {
+  put(join(made.folder, 'precious/file'), 'precious\n');
+  made.callIn(made.root, ['worktree', 'end', 'one', '--merge'], 'worktree.confirm.after:kill:1');
+  const [name = ''] = readdirSync(join(made.root, '.git/watchkeeper/removing'));
+  const file = join(made.root, '.git/watchkeeper/removing', name);
+  const record = JSON.parse(readFileSync(file, 'utf8'));
+  change(record);
+  writeFileSync(file, JSON.stringify(record));
+  expect(unfinished()).toEqual([]);
+  expect(made.callIn(made.root, ['worktree', 'end', 'one', '--merge']).code).not.toBe(0);
+  expect(readFileSync(join(made.folder, 'precious/file'), 'utf8')).toBe('precious\n');
+  expect(made.has('refs/heads/feature/one')).toBe(true);
+});
+
+test('a folder that came in the place of one that was taken away stays, as does that one', () => {
+  made.callIn(made.root, ['worktree', 'end', 'one', '--merge'], 'worktree.move.after:kill:1');
+  const [doomed = ''] = readdirSync(dirname(path));
+  put(join(path, 'mine.txt'), 'mine\n');
+  const { code, out } = made.callIn(made.root, ['worktree', 'end', 'one', '--merge']);
+  expect(code).toBe(1);
+  expect(out).toContain(`${path} is there again, and ${join(dirname(path), doomed)} has its former files`);
+  expect(existsSync(join(dirname(path), doomed, 'feature-one.txt'))).toBe(true);
+  expect(existsSync(join(path, 'mine.txt'))).toBe(true);
 });
 
 test('a record of a removal that never began removes nothing later', () => {
