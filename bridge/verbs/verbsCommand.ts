@@ -35,6 +35,8 @@ export interface VerbsCommand {
   readonly withoutWord?: AnyVerb;
   readonly about: string;
   readonly examples: string;
+  /** Services of the door that only these verbs ask for. */
+  readonly services?: (context: CommandContext) => Pick<Door, 'bridgeWork'>;
 }
 
 const COMMON_HELP = `  --session ID  the id or the name of a session
@@ -46,19 +48,25 @@ exit code: 0 done, 1 refused or found something, 2 usage, or no session is meant
 clearly, 3 the memory cannot be read or written`;
 
 /** @returns a command whose first word says what to do */
-export function verbsCommand({ name, verbs, aliases = {}, withoutWord, about, examples }: VerbsCommand): Command {
+export function verbsCommand(command: VerbsCommand): Command {
+  const { name, verbs, aliases = {}, withoutWord, about, examples, services } = command;
   const usages = verbs.map(usageOf).join('\n');
   const words = { ...Object.fromEntries(verbs.map((verb) => [verb.name, verb])), ...aliases };
   const first = withoutWord === undefined ? 'WORD' : '[WORD]';
   return {
     help: `usage: watchkeeper ${name} ${first} [--session ID] [--dir FOLDER] [--json] …\n\n${about}\n\n${usages}\n\n${COMMON_HELP}\n\nexamples:\n${examples}`,
-    run: (args, context) => runVerb(words, withoutWord, args, context),
+    run: (args, context) => runVerb({ words, withoutWord, services: services?.(context) ?? {} }, args, context),
   };
 }
 
+interface Known {
+  readonly words: Readonly<Record<string, AnyVerb>>;
+  readonly withoutWord: AnyVerb | undefined;
+  readonly services: Partial<Door>;
+}
+
 async function runVerb(
-  words: Readonly<Record<string, AnyVerb>>,
-  withoutWord: AnyVerb | undefined,
+  { words, withoutWord, services }: Known,
   args: readonly string[],
   context: CommandContext,
 ): Promise<ExitCode> {
@@ -73,7 +81,7 @@ async function runVerb(
   }
   const { input, folder, isJson } = readTyped(verb, [...first, ...others]);
   const { io, redact, surroundings } = context;
-  const door = doorOf(context, isJson);
+  const door = { ...doorOf(context, isJson), ...services };
   const aside = (lines: readonly string[]) => sayEach(io, lines);
   return askVerb({ surroundings, folder, redact, door, aside }, verb, input, (outcome) =>
     show(context, outcome, isJson),

@@ -91,7 +91,8 @@ const CALLS: Readonly<Record<string, readonly (readonly [string, readonly number
     ['draw --json', [0]],
     ['--json', [0]],
   ],
-  worktree: [],
+  // The project is no repository.
+  worktree: [['end feature/none --merge --json', [2]]],
   mcp: [],
   state: [],
   plugin: [['status --json', [0, 1, 2]]],
