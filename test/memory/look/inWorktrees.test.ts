@@ -1,89 +1,18 @@
 /** A session is found in the worktree in which it began, and in that of its agent. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { insideOf } from '../../../memory/look/inWorktrees.js';
 import { startConversation } from '../../../memory/programs/conversationStart.js';
-import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
-import { ManualClock } from '../../harness/clock.js';
-import { testFolder } from '../../harness/folder.js';
+import { readProcessIdentity } from '../../../src/host/identity.js';
 import { afterThisTest } from '../../harness/scope.js';
-import { publish } from '../published/publication.js';
-import { memoryScene } from '../scene.js';
-import { Worktrees } from '../worktrees/scene.js';
+import { AgentsScene, end } from './agentsScene.js';
 
-class Scene {
-  readonly scene = memoryScene(new ManualClock(Date.now()));
-  readonly made = new Worktrees();
-  readonly one = this.made.add('feature/one');
-  readonly two = this.made.add('fix/two');
-  readonly folder = join(testFolder(), 'claude');
-  readonly paths = [this.made.root, this.one, this.two].map((path) => ({ path }));
-
-  open(directory = this.made.root) {
-    return this.scene.open({ CLAUDE_CONFIG_DIR: this.folder }, directory);
-  }
-
-  inside(path: string) {
-    const found = insideOf(this.open(), this.paths).get(path);
-    if (found === undefined) throw new Error(`no ${path}`);
-    return found;
-  }
-
-  /** Starts a conversation in a directory, of a process that works there. @returns its session */
-  agent(conversation: string, directory: string) {
-    const child = spawn('sleep', ['600'], { cwd: directory, stdio: 'ignore' });
-    afterThisTest(() => end(child));
-    const agent = readProcessIdentity('host', child.pid);
-    this.writes(conversation, directory);
-    const transcript = this.transcript(conversation);
-    const launch = {
-      provider: 'claude',
-      conversation,
-      source: 'startup',
-      transcript,
-      agent,
-      launchedIn: null,
-    } as const;
-    const { session } = startConversation(this.open(directory), launch);
-    session.log.close();
-    return { id: session.id, agent, child };
-  }
-
-  publishes(conversation: string, process: ProcessIdentity, directory: string): void {
-    publish('a window at work', { folder: this.folder, process, conversation, directory, startedAt: Date.now() });
-  }
-
-  /** As Claude Code writes where it works into each record. */
-  writes(conversation: string, cwd: string): void {
-    mkdirSync(join(this.folder, 'projects/work'), { recursive: true });
-    const record = {
-      type: 'user',
-      uuid: `${cwd}`,
-      sessionId: conversation,
-      cwd,
-      message: { role: 'user', content: 'a' },
-    };
-    appendFileSync(this.transcript(conversation), `${JSON.stringify(record)}\n`);
-  }
-
-  transcript(conversation: string): string {
-    return join(this.folder, 'projects/work', `${conversation}.jsonl`);
-  }
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-}
-
-let scene: Scene;
+let scene: AgentsScene;
 
 beforeEach(() => {
-  scene = new Scene();
+  scene = new AgentsScene();
 });
 
 test('nothing is in a worktree that was just made', () => {

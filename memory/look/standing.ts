@@ -1,0 +1,109 @@
+/**
+ * The one answer to "in which workspaces does a session stand?": in the one where it began, in those that its workspace logs name, and in
+ * the one where its agent is, or was last. No hook fires when an agent moves on, so its program's files say where it is.
+ */
+import { existsSync } from 'node:fs';
+import type { Memory } from '../sessions/memory.js';
+import { openOne } from '../sessions/openHere.js';
+import { type PublishedAgent, publishedAgents } from '../sessions/published.js';
+import type { OpenSession } from '../sessions/sessions.js';
+import type { Viewer } from '../sessions/views.js';
+import type { WorkspaceState } from '../workspaces/log.js';
+import { realOf, type Workspace, worktreeAt } from '../workspaces/workspace.js';
+import { registeredIn, repositoryAt } from '../worktrees/place.js';
+import { markOf } from './marks.js';
+import { lastDirectory } from './presentDirectory.js';
+
+/** Sessions of one other place that are looked at, the last begun first: an agent's start waits for it. */
+const MOST_LOOKED_AT = 50;
+
+/** Sees where the agents of sessions are. */
+export type Locating = Viewer & Pick<Memory, 'bindings' | 'isBridges'>;
+
+/** A session whose agent is in a workspace in which the session did not begin. */
+export interface Guest {
+  readonly id: string;
+  /** Where its agent is, or was last. */
+  readonly directory: string;
+}
+
+export interface Standing {
+  /** What the log of the workspace says. Null if it has had no session. */
+  readonly known: WorkspaceState | null;
+  /** Those that its log does not name. */
+  readonly guests: readonly Guest[];
+}
+
+/**
+ * @param until no more sessions are looked at from then on, UTC epoch milliseconds
+ * @returns the sessions that stand in a workspace
+ */
+export function standingIn(memory: Locating, workspace: Workspace, until = Number.POSITIVE_INFINITY): Standing {
+  const known = memory.claims.read(workspace);
+  const { variables } = memory.surroundings;
+  const isIn = (directory: string) => memory.claims.workspaceOf(directory, variables).id === workspace.id;
+  const locate = locator(memory);
+  const guests = mayBeGuests(memory, workspace, known?.sessions ?? new Set()).flatMap((id): Guest[] => {
+    if (memory.clock.now() >= until || memory.sessions.endsEnded(id)) return [];
+    const [session] = openOne(memory, id);
+    const directory = session === undefined ? null : locate(session);
+    return directory !== null && isIn(directory) ? [{ id, directory }] : [];
+  });
+  return { known, guests };
+}
+
+/** @returns where the agent of a session is, or was last; null if it is not known */
+export function directoryOfAgent(memory: Locating, session: Pick<OpenSession, 'id' | 'log'>): string | null {
+  return locator(memory)(session);
+}
+
+/** As {@link directoryOfAgent}, for many sessions. */
+export function locator(memory: Locating): (session: Pick<OpenSession, 'id' | 'log'>) => string | null {
+  const { programs } = memory;
+  const published = new Map<string, string>();
+  for (const agent of publishedHere(memory)) {
+    const id = agent.isAlive ? sessionOf(memory, agent) : null;
+    if (id !== null) published.set(id, agent.state.directory);
+  }
+  return ({ id, log }) => {
+    const present = published.get(id);
+    if (present !== undefined) return realOf(present);
+    const conversation = log.state.conversations.findLast(({ moved_at }) => moved_at === null);
+    const directory = programs === null || conversation === undefined ? null : lastDirectory(conversation, programs);
+    return directory === null ? null : realOf(directory);
+  };
+}
+
+function publishedHere({ programs, surroundings }: Locating): PublishedAgent[] {
+  return programs === null ? [] : publishedAgents(programs, surroundings.process);
+}
+
+function sessionOf({ bindings }: Locating, { provider, conversation, process }: PublishedAgent): string | null {
+  return bindings.sessionOf({ provider, conversation }) ?? bindings.sessionOf({ process });
+}
+
+/** @returns sessions whose agents may be in the workspace: those of the same repository, and those of agents that publish a directory */
+function mayBeGuests(memory: Locating, workspace: Workspace, known: ReadonlySet<string>): string[] {
+  if (memory.isBridges) return [];
+  const published = publishedHere(memory).flatMap((agent) => sessionOf(memory, agent) ?? []);
+  const others = placesAround(workspace).flatMap((place) => unsettledOf(memory, place));
+  return [...new Set([...published, ...others])].filter((id) => !known.has(id));
+}
+
+/** @returns the other places of the repository in which an agent may have begun: checkouts, also removed ones, and a container's folders */
+export function placesAround({ id, root }: Workspace): Workspace[] {
+  const place = existsSync(root) ? repositoryAt(root) : null;
+  if (place === null) return [];
+  const roots = [place.home, place.common, ...registeredIn(place.common).flatMap((one) => one.root ?? [])];
+  return [...new Set(roots.map((path) => realOf(path)))].map(worktreeAt).filter((other) => other.id !== id);
+}
+
+/** @returns the sessions of a place, without those that `keep` has entered where their agents ended, the last begun first */
+function unsettledOf(memory: Locating, place: Workspace): string[] {
+  const state = memory.claims.read(place);
+  const isSettled = (id: string) => markOf(memory, id, state?.left.get(id))?.interrupted === false;
+  return [...(state?.sessions ?? [])]
+    .reverse()
+    .filter((id) => !isSettled(id))
+    .slice(0, MOST_LOOKED_AT);
+}
