@@ -4,6 +4,7 @@ import { programNamed } from '../../src/agents/programs.js';
 import { isoTime } from '../../src/time.js';
 import { presentConversation, runWords } from '../fold/runs.js';
 import type { Conversation, Worklog } from '../fold/worklog.js';
+import { lastDirectory } from '../look/presentDirectory.js';
 import { transcriptOf } from '../observed/programFolders.js';
 import { isInAgent } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
@@ -47,10 +48,9 @@ export function wayToResume(memory: Resuming, log: Worklog): WayToResume {
       further: ['Its program starts the agent again by itself, so leave it alone for a minute.'],
     };
   const conversation = wayBackTo(memory, log);
-  const place = conversation?.cwd ?? (memory.workspaceOf(log) ?? memory.workspace).root;
+  const place = placeOf(memory, conversation) ?? (memory.workspaceOf(log) ?? memory.workspace).root;
   const isThere = existsSync(place);
   const directory = words.path(place);
-  // A program finds a conversation only where it was held.
   const back =
     conversation === undefined || !isThere
       ? []
@@ -63,6 +63,20 @@ export function wayToResume(memory: Resuming, log: Worklog): WayToResume {
     command: null,
     further: [`Start an agent in ${where}. To go on with the session, it runs: ${command}`, ...back],
   };
+}
+
+/**
+ * A program finds a conversation only where it was held. When its agent enters a worktree, it is held there.
+ * @returns null if that is not known
+ */
+function placeOf({ claims, surroundings }: Viewer, conversation: Conversation | undefined): string | null {
+  if (conversation === undefined) return null;
+  const { variables } = surroundings;
+  const { cwd } = conversation;
+  const last = lastDirectory(conversation, variables);
+  if (last === null || !existsSync(last)) return last ?? cwd;
+  const { id, root } = claims.workspaceOf(last, variables);
+  return cwd !== null && claims.workspaceOf(cwd, variables).id === id ? cwd : root;
 }
 
 function isStartedAgain({ surroundings }: Viewer, { conversations }: Worklog): boolean {

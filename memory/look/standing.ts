@@ -3,10 +3,11 @@
  * the one where its agent is, or was last. No hook fires when an agent moves on, so its program's files say where it is.
  */
 import { existsSync } from 'node:fs';
+import { UnreachableError, UsageError } from '../../src/errors.js';
+import type { Worklog } from '../fold/worklog.js';
 import type { Memory } from '../sessions/memory.js';
 import { openOne } from '../sessions/openHere.js';
 import { type PublishedAgent, publishedAgents } from '../sessions/published.js';
-import type { OpenSession } from '../sessions/sessions.js';
 import type { Viewer } from '../sessions/views.js';
 import type { WorkspaceState } from '../workspaces/log.js';
 import { realOf, type Workspace, worktreeAt } from '../workspaces/workspace.js';
@@ -19,6 +20,12 @@ const MOST_LOOKED_AT = 50;
 
 /** Sees where the agents of sessions are. */
 export type Locating = Viewer & Pick<Memory, 'bindings' | 'isBridges'>;
+
+/** A session, as far as it says where its agent is. */
+export interface Located {
+  readonly id: string;
+  readonly log: { readonly state: Worklog };
+}
 
 /** A session whose agent is in a workspace in which the session did not begin. */
 export interface Guest {
@@ -52,13 +59,64 @@ export function standingIn(memory: Locating, workspace: Workspace, until = Numbe
   return { known, guests };
 }
 
+/** Sessions of some directories, for a list of them. */
+export interface Within {
+  /** The workspaces in which they began, by their ids. */
+  readonly workspaces: ReadonlySet<string>;
+  /** Those that came there. */
+  readonly sessions: ReadonlySet<string>;
+}
+
+type OnUnreadable = (error: UnreachableError) => void;
+
+/**
+ * @param onUnreadable is called for each log that cannot be read
+ * @returns the sessions that stand in the caller's workspace
+ */
+export function withinWorkspace(memory: Locating, onUnreadable: OnUnreadable): Within {
+  const { workspace } = memory;
+  const workspaces = new Set([workspace.id]);
+  try {
+    const { known, guests } = standingIn(memory, workspace);
+    return { workspaces, sessions: new Set([...(known?.sessions ?? []), ...guests.map(({ id }) => id)]) };
+  } catch (error) {
+    if (!(error instanceof UnreachableError)) throw error;
+    onUnreadable(error);
+    return { workspaces, sessions: new Set() };
+  }
+}
+
+/**
+ * @param onUnreadable is called for each log that cannot be read
+ * @returns the sessions of all worktrees of the caller's repository, also of removed ones, and of its container
+ * @throws UsageError if the caller is in no repository
+ */
+export function withinRepository(memory: Locating, onUnreadable: OnUnreadable): Within {
+  const { workspace, claims, surroundings } = memory;
+  const place = repositoryAt(surroundings.directory);
+  if (place === null) throw new UsageError(`${surroundings.directory} is in no git repository: change to one first`);
+  const present = [workspace, ...placesAround(workspace)].map(({ id }) => id);
+  const locate = locator(memory);
+  const isInside = (directory: string) => existsSync(directory) && repositoryAt(directory)?.id === place.id;
+  // An agent that came from another repository; each of this one began in one of its places.
+  const guests = publishedHere(memory).flatMap((agent) => sessionOf(memory, agent) ?? []);
+  const sessions = guests.filter((id) => {
+    const directory = openOne(memory, id).map(locate)[0] ?? null;
+    return directory !== null && isInside(directory);
+  });
+  return {
+    workspaces: new Set([...present, ...claims.ofRepository(place.id, onUnreadable)]),
+    sessions: new Set(sessions),
+  };
+}
+
 /** @returns where the agent of a session is, or was last; null if it is not known */
-export function directoryOfAgent(memory: Locating, session: Pick<OpenSession, 'id' | 'log'>): string | null {
+export function directoryOfAgent(memory: Locating, session: Located): string | null {
   return locator(memory)(session);
 }
 
 /** As {@link directoryOfAgent}, for many sessions. */
-export function locator(memory: Locating): (session: Pick<OpenSession, 'id' | 'log'>) => string | null {
+export function locator(memory: Locating): (session: Located) => string | null {
   const { programs } = memory;
   const published = new Map<string, string>();
   for (const agent of publishedHere(memory)) {
