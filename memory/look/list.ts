@@ -1,6 +1,6 @@
 /** The sessions of a memory, for a reader who picks one. */
 import { existsSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, sep } from 'node:path';
 import { type Condition, conditionOf } from '../condition/condition.js';
 import { isDamaged } from '../condition/damage.js';
 import { byWeight, isUnfinished, type Weight, type Weighty } from '../condition/weight.js';
@@ -151,9 +151,15 @@ function withPlaces(memory: Listing, rows: readonly ListedSession[]): ListedSess
     const session = row.condition.lifecycle === 'ended' ? null : memory.look(row.session_id);
     const directory = session === null ? null : locate(session);
     if (directory === null) return row;
-    const isOwn = existsSync(directory) && memory.claims.workspaceOf(directory, variables).id === row.workspace;
+    const isOwn = existsSync(directory)
+      ? memory.claims.workspaceOf(directory, variables).id === row.workspace
+      : row.directory !== null && !existsSync(row.directory) && isBelow(directory, row.directory);
     return isOwn ? row : { ...row, agent_directory: directory };
   });
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}${sep}`);
 }
 
 function weightyOf({ session_id: id, condition: { weight }, last_activity }: ListedSession) {

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { UnreachableError } from '../../src/errors.js';
 import type { Redact } from '../../src/log/redact.js';
+import { oneLine } from '../../src/log/visibleText.js';
 import type { Worklog } from '../fold/worklog.js';
 import { type Checkout, checkoutOf, shortCommit } from '../git/checkout.js';
 import { directoryOfAgent, type Locating } from '../look/standing.js';
@@ -84,6 +85,13 @@ function directoryWords(memory: Seeing, log: Worklog, words: Naming): string[] {
   return now === null || isSame(before, now, memory.stamp.redact)
     ? []
     : [`${began}; ${wordsOf(now, words)} is checked out now`];
+}
+
+/** @returns for a person, how a lost directory comes back, and where the agent is if it moved on */
+export function placeLines(memory: Seeing, log: Worklog): string[] {
+  const words = { path: oneLine, name: oneLine };
+  const lost = lostDirectory(memory, log);
+  return [...(lost === null ? [] : backWords(memory, log, lost, words)), ...movedWords(memory, log, words)];
 }
 
 /** Where the agent is, or was last, if that is no directory of the session's workspace. */

@@ -1,7 +1,7 @@
 /** Agents in the worktrees of a repository, as Claude Code shows where they work. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, mkdirSync } from 'node:fs';
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { insideOf } from '../../../memory/look/inWorktrees.js';
 import { startConversation } from '../../../memory/programs/conversationStart.js';
@@ -59,15 +59,26 @@ export class AgentsScene {
   }
 
   /** As Claude Code writes where it works into each record. */
-  writes(conversation: string, cwd: string): void {
+  writes(
+    conversation: string,
+    cwd: string,
+    message: object = { role: 'user', content: `what ${conversation} is for` },
+  ): void {
     mkdirSync(join(this.folder, 'projects/work'), { recursive: true });
     this.#written += 1;
     const record = {
-      ...{ parentUuid: null, isSidechain: false, type: 'user', uuid: `u${this.#written}`, cwd },
-      ...{ sessionId: conversation, timestamp: isoTime(Date.now()) },
-      message: { role: 'user', content: 'a' },
+      ...{ parentUuid: null, isSidechain: false, type: 'role' in message ? message.role : 'user', cwd, message },
+      ...{ uuid: `u${this.#written}`, sessionId: conversation, timestamp: isoTime(Date.now()) },
     };
     appendFileSync(this.transcript(conversation), `${JSON.stringify(record)}\n`);
+  }
+
+  /** A file that the agent is about to write. */
+  isWriting(conversation: string, cwd: string, path: string): void {
+    const input = { file_path: path, content: 'half' };
+    const call = { type: 'tool_use', id: `t${this.#written}`, name: 'Write', input };
+    this.writes(conversation, cwd, { role: 'assistant', content: [call] });
+    writeFileSync(path, 'half');
   }
 
   transcript(conversation: string): string {
