@@ -6,6 +6,7 @@ import { sumOf } from '../fold/state.js';
 import type { LogCounts } from '../logs/reader.js';
 import { settledCounts } from '../logs/settledCounts.js';
 import { computedOf, type Judge, type Look, lookAt } from '../look/look.js';
+import type { Locating } from '../look/standing.js';
 import { agentWords, askedAt, outcomeWords } from '../observed/calls.js';
 import type { CombinedState, ShownFile } from '../observed/combined.js';
 import { changeWords } from '../observed/files.js';
