@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { type ProcessPlace, processPlaces } from '../../src/host/directories.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
+import { readPurpose } from '../observed/purpose.js';
 import { isAgent } from '../sessions/agentProcess.js';
 import type { Memory } from '../sessions/memory.js';
 import { type Manning, type OpenHere, openIn, openOne } from '../sessions/openHere.js';
@@ -42,9 +43,9 @@ type Path = { readonly path: string };
 const A_GUEST = { holds: false, is_own: false, agent_is_here: true } as const;
 
 /** @returns by path of each worktree; one that nothing is in has empty lists */
-export function insideOf(memory: Memory, worktrees: readonly Path[]): Map<string, Inside> {
+export async function insideOf(memory: Memory, worktrees: readonly Path[]): Promise<Map<string, Inside>> {
   const agents = agentsIn(memory, worktrees);
-  const found = sessionsIn(memory, worktrees, agents);
+  const found = await sessionsIn(memory, worktrees, agents);
   const places = processPlaces();
   const { process: here, variables } = memory.surroundings;
   return new Map(
@@ -88,11 +89,11 @@ function agentsIn(memory: Memory, worktrees: readonly Path[]): Map<string, Agent
   return found;
 }
 
-function sessionsIn(
+async function sessionsIn(
   memory: Memory,
   worktrees: readonly Path[],
   agents: ReadonlyMap<string, readonly AgentInside[]>,
-): Map<string, SessionInside[]> {
+): Promise<Map<string, SessionInside[]>> {
   const found = new Map<string, Map<string, SessionInside>>(worktrees.map(({ path }) => [path, new Map()]));
   const locate = locator(memory);
   const guests: (readonly [path: string, session: OpenHere])[] = [];
@@ -113,7 +114,20 @@ function sessionsIn(
       if (session_id !== null) guests.push(...openOne(memory, session_id).map((session) => [path, session] as const));
   for (const [path, session] of guests)
     if (found.get(path)?.has(session.id) === false) found.get(path)?.set(session.id, insideValue(session, A_GUEST));
-  return new Map([...found].map(([path, sessions]) => [path, [...sessions.values()]]));
+  const all = new Map<string, SessionInside[]>();
+  for (const [path, sessions] of found) all.set(path, await withPurposes(memory, [...sessions.values()]));
+  return all;
+}
+
+/** What a session that began by itself is for, only its transcript says. */
+async function withPurposes(memory: Memory, sessions: readonly SessionInside[]): Promise<SessionInside[]> {
+  const all: SessionInside[] = [];
+  for (const session of sessions) {
+    const log = session.purpose === '' ? memory.look(session.session_id)?.log.state : undefined;
+    const purpose = log === undefined ? session.purpose : await readPurpose(log, memory.programs, memory.stamp.redact);
+    all.push({ ...session, purpose });
+  }
+  return all;
 }
 
 /** With the folders that are no worktrees, and in which agents of the repository begin all the same. */

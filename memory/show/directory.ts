@@ -96,8 +96,7 @@ export function placeLines(memory: Seeing, log: Worklog): string[] {
 
 /** Where the agent is, or was last, if that is no directory of the session's workspace. */
 function movedWords(memory: Seeing, log: Worklog, words: Naming): string[] {
-  const directory =
-    log.lifecycle === 'ended' ? null : directoryOfAgent(memory, { id: log.session_id ?? '', log: { state: log } });
+  const directory = directoryOfAgent(memory, { id: log.session_id ?? '', log: { state: log } });
   const own = memory.workspaceOf(log);
   if (directory === null || own === null) return [];
   const was = memory.runsOf(log).alive.length > 0 ? 'is' : 'was last';

@@ -28,8 +28,8 @@ export class AgentsScene {
     return this.scene.open({ CLAUDE_CONFIG_DIR: this.folder }, directory);
   }
 
-  inside(path: string) {
-    const found = insideOf(this.open(), this.paths).get(path);
+  async inside(path: string) {
+    const found = (await insideOf(this.open(), this.paths)).get(path);
     if (found === undefined) throw new Error(`no ${path}`);
     return found;
   }

@@ -15,27 +15,27 @@ beforeEach(() => {
   scene = new AgentsScene();
 });
 
-test('nothing is in a worktree that was just made', () => {
-  expect(scene.inside(scene.one)).toEqual({ sessions: [], agents: [], processes: [] });
+test('nothing is in a worktree that was just made', async () => {
+  expect(await scene.inside(scene.one)).toEqual({ sessions: [], agents: [], processes: [] });
 });
 
-test('a session in which its agent works, and nothing of it elsewhere', () => {
+test('a session in which its agent works, and nothing of it elsewhere', async () => {
   const { id, agent } = scene.agent('c-1', scene.one);
   scene.publishes('c-1', agent, scene.one);
-  expect(scene.inside(scene.one)).toMatchObject({
+  expect(await scene.inside(scene.one)).toMatchObject({
     sessions: [{ session_id: id, holds: false, is_own: true, agent: 'at_work', agent_is_here: true }],
     agents: [{ pid: agent.pid, program: 'claude', session_id: id }],
   });
-  expect(scene.inside(scene.two)).toEqual({ sessions: [], agents: [], processes: [] });
+  expect(await scene.inside(scene.two)).toEqual({ sessions: [], agents: [], processes: [] });
 });
 
-test('a session whose agent moved on is in both worktrees: by what its program publishes', () => {
+test('a session whose agent moved on is in both worktrees: by what its program publishes', async () => {
   const { id, agent } = scene.agent('c-1', scene.made.root);
   scene.publishes('c-1', agent, join(scene.two, 'sub'));
-  expect(scene.inside(scene.made.root).sessions).toMatchObject([
+  expect((await scene.inside(scene.made.root)).sessions).toMatchObject([
     { session_id: id, is_own: true, agent_is_here: false },
   ]);
-  expect(scene.inside(scene.two)).toMatchObject({
+  expect(await scene.inside(scene.two)).toMatchObject({
     sessions: [{ session_id: id, is_own: false, holds: false, agent_is_here: true }],
     agents: [{ pid: agent.pid, session_id: id }],
   });
@@ -44,25 +44,29 @@ test('a session whose agent moved on is in both worktrees: by what its program p
 test('and by its transcript, also after it was killed there', async () => {
   const { id, child } = scene.agent('c-1', scene.made.root);
   scene.writes('c-1', scene.one);
-  expect(scene.inside(scene.one).sessions).toMatchObject([{ session_id: id, agent: 'at_work', agent_is_here: true }]);
+  expect((await scene.inside(scene.one)).sessions).toMatchObject([
+    { session_id: id, agent: 'at_work', agent_is_here: true },
+  ]);
   await end(child);
-  expect(scene.inside(scene.one).sessions).toMatchObject([{ session_id: id, agent: 'lost', agent_is_here: true }]);
-  expect(scene.inside(scene.made.root).sessions).toMatchObject([{ session_id: id, agent_is_here: false }]);
+  expect((await scene.inside(scene.one)).sessions).toMatchObject([
+    { session_id: id, agent: 'lost', agent_is_here: true },
+  ]);
+  expect((await scene.inside(scene.made.root)).sessions).toMatchObject([{ session_id: id, agent_is_here: false }]);
 });
 
-test('an agent of no session, and processes, by the innermost worktree of their directories', () => {
+test('an agent of no session, and processes, by the innermost worktree of their directories', async () => {
   const nested = scene.made.add('fix/nested', join(scene.one, '.claude/worktrees/nested'));
   const paths = [...scene.paths, { path: nested }];
   const inOne = spawn('sleep', ['600'], { cwd: join(scene.one, 'sub'), stdio: 'ignore' });
   const inNested = spawn('sleep', ['601'], { cwd: nested, stdio: 'ignore' });
   for (const child of [inOne, inNested]) afterThisTest(() => end(child));
   scene.publishes('c-9', readProcessIdentity('host', inNested.pid), nested);
-  const found = insideOf(scene.open(), paths);
+  const found = await insideOf(scene.open(), paths);
   expect(found.get(scene.one)).toMatchObject({ agents: [], processes: [{ pid: inOne.pid, program: 'sleep' }] });
   expect(found.get(nested)).toMatchObject({ agents: [{ pid: inNested.pid, session_id: null }], processes: [] });
 });
 
-test('the session that holds a worktree, also if its folder is gone', () => {
+test('the session that holds a worktree, also if its folder is gone', async () => {
   const memory = scene.open(scene.one);
   writeFileSync(join(scene.one, 'a.txt'), '');
   const { session } = startConversation(memory, {
@@ -71,5 +75,5 @@ test('the session that holds a worktree, also if its folder is gone', () => {
   });
   expect(memory.claims.claim(memory.workspace, session.id)).toBeNull();
   session.log.close();
-  expect(scene.inside(scene.one).sessions).toMatchObject([{ session_id: session.id, holds: true }]);
+  expect((await scene.inside(scene.one)).sessions).toMatchObject([{ session_id: session.id, holds: true }]);
 });

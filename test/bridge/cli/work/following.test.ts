@@ -137,7 +137,7 @@ test('an agent that ended in another worktree is found there by `keep`, also whe
   scene.made.git.run(scene.made.root, 'worktree', 'list');
   execFileSync('rm', [scene.transcript('c-1')]);
   expect((await listed('--here --all', scene.two)).map(({ session_id }) => session_id)).toEqual([id]);
-  expect(scene.inside(scene.two).sessions).toMatchObject([{ session_id: id, is_own: false, agent: 'left' }]);
+  expect((await scene.inside(scene.two)).sessions).toMatchObject([{ session_id: id, is_own: false, agent: 'left' }]);
   // What waits for the next one who begins here still waits.
   expect(await listed('--here --all', scene.one)).toEqual([]);
 });
