@@ -78,7 +78,7 @@ export const transitionPhase = verb({
       session_id: session.id,
       ...moved,
       unseen: compared === null ? [] : unseenFiles(compared, moved.completed, place.root),
-      unattributed_changes: compared === null ? [] : unattributedChanges(compared),
+      unattributed_changes: compared === null ? [] : unattributedChanges(compared, place.root),
       legal_next: nextPhases(log.state),
     };
     const after = settled === 0 ? null : afterMoves(memory, session);

@@ -1,7 +1,7 @@
 // covers: memory/look/standing.ts memory/keeping/noteStanding.ts memory/show/directory.ts memory/verbs/list.ts memory/workspaces/logs.ts
 /** Every surface finds a session in the worktree of its agent, too, and in that which was removed. */
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { command as track } from '../../../../bridge/cli/track/track.js';
@@ -140,4 +140,47 @@ test('an agent that ended in another worktree is found there by `keep`, also whe
   expect((await scene.inside(scene.two)).sessions).toMatchObject([{ session_id: id, is_own: false, agent: 'left' }]);
   // What waits for the next one who begins here still waits.
   expect(await listed('--here --all', scene.one)).toEqual([]);
+});
+
+test('a file that it left half written there is settled by an agent of that worktree, or by a commit there', async () => {
+  const id = await killedIn(scene.two);
+  const roof = join(scene.two, 'roof.ts');
+  const inDoubt = async () => (await say('work', `show ${id}`, scene.made.root)).out.includes('half written');
+  expect(await inDoubt()).toBe(true);
+  const git = (...words: string[]) => scene.made.git.run(scene.two, ...words);
+  git('add', '.');
+  const later = new Date(Date.now() + 60_000).toISOString();
+  execFileSync('git', ['commit', '-q', '-m', 'roof'], {
+    cwd: scene.two,
+    env: { ...scene.made.git.variables, GIT_COMMITTER_DATE: later, GIT_AUTHOR_DATE: later },
+  });
+  expect(existsSync(roof)).toBe(true);
+  expect(await inDoubt()).toBe(false);
+});
+
+test('what an agent names in another worktree is a file there', async () => {
+  const { id } = scene.agent('c-1', scene.made.root);
+  scene.writes('c-1', scene.two);
+  const nested = scene.made.add('fix/nested', join(scene.made.root, '.claude/worktrees/nested'));
+  await say('track', `file a.ts --working --session ${id}`, scene.two);
+  await say('track', `file a.ts --working --session ${id}`, nested);
+  await say('track', `file a.ts --working --session ${id}`, scene.made.root);
+  const { out } = await say('work', `show ${id} --json`, scene.two);
+  expect(Object.keys(JSON.parse(out).files).sort()).toEqual(
+    ['.claude/worktrees/nested/a.ts', join(scene.two, 'a.ts'), 'a.ts'].sort(),
+  );
+});
+
+test('another worktree below a checkout changes nothing of it: not its checkpoints, nor what is unattributed', async () => {
+  const { made } = scene;
+  const { id } = scene.agent('c-1', made.root);
+  const mark = (words: string) => say('track', `checkpoint ${words} --session ${id}`, made.root);
+  await mark('before');
+  const nested = made.add('fix/nested', join(made.root, '.claude/worktrees/nested'));
+  writeFileSync(join(nested, 'new.ts'), 'new');
+  expect(await mark('--verify before')).toMatchObject({ code: 0, out: 'nothing has changed since\n' });
+  await mark('after');
+  writeFileSync(join(nested, 'new.ts'), 'newer');
+  made.git.run(made.root, 'worktree', 'remove', '--force', nested);
+  expect(await mark('--verify after')).toMatchObject({ code: 0 });
 });
