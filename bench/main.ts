@@ -22,6 +22,7 @@ const BENCHES = [
   'sessions',
   'crowded',
   'worktrees',
+  'handoffs',
   'transcript',
   'following',
   'terminals',

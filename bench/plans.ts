@@ -18,6 +18,8 @@ import { inScratchFolder } from './scratch.js';
 
 const MOVES = { rounds: 150, warmUpRounds: 20, limitMs: 60_000 } as const;
 const SESSIONS = { rounds: 30, warmUpRounds: 5, limitMs: 60_000 } as const;
+/** As many as plans have. */
+const PHASES = 20;
 const SERVERS = 16;
 const CHANGES = 320;
 const TURNS = 5;
@@ -81,9 +83,13 @@ async function compareSessions(place: ServerPlace, bare: McpClient, folder: stri
 
 async function compareMoves(where: string, place: ServerPlace, bare: McpClient, folder: string): Promise<void> {
   const client = new McpClient(ourServer(place));
-  await client.call('create_session', { task: 'Measure', phases: phasesOf(490), on_active: 'concurrent' });
   const append = timedCall(bare, 'append', () => ({ path: join(folder, 'appended'), text: LINE }));
-  let phase = 1;
+  let phase = PHASES + 1;
+  const next = async () => {
+    if (phase <= PHASES) return;
+    await client.call('create_session', { task: 'Measure', phases: phasesOf(PHASES), on_active: 'concurrent' });
+    phase = 1;
+  };
   const moves = [
     ['a start', () => ({ next_phase_id: phase }), () => ({ completed_phase_id: phase++ })],
     ['a completion', () => ({ completed_phase_id: phase++ }), () => ({ next_phase_id: phase })],
@@ -93,6 +99,7 @@ async function compareMoves(where: string, place: ServerPlace, bare: McpClient, 
     const isAfter = name === 'a start';
     const compared = await compare({
       ours: async () => {
+        await next();
         if (!isAfter) await client.call('transition_phase', other());
         const ms = await timedCall(client, 'transition_phase', measured)();
         if (isAfter) await client.call('transition_phase', other());

@@ -11,6 +11,7 @@ import { LogFile, type TerminalStream, terminalDestination } from '../../src/log
 import { createLogger, type Logger, type LogLevel } from '../../src/log/logger.js';
 import { createRedactor, type Redact } from '../../src/log/redact.js';
 import { type Clock, systemClock } from '../../src/time.js';
+import { EnqueuedHandoffs } from '../handoffs/handoffs.js';
 import { RedisOutage } from '../redis/redisOutage.js';
 
 /** Rotated ones besides the log itself. */
@@ -22,6 +23,7 @@ export interface Foundation {
   readonly logger: Logger;
   readonly redact: Redact;
   readonly worklogs: BridgeWorklogs;
+  readonly handoffs: EnqueuedHandoffs;
   readonly here: ProcessIdentity;
   readonly outage: RedisOutage;
   /** Where log lines go besides {@link logPath}. */
@@ -47,8 +49,9 @@ export function layFoundation(settings: Settings, logStream: TerminalStream, log
   if (refused !== null)
     logger.error(`${refused}; messages are run all the same, and critical events wait in the store`);
   const worklogs = new BridgeWorklogs(logsFolder, { clock, redact });
+  const handoffs = new EnqueuedHandoffs({ clock, logger, redact, variables: settings.agentEnvironment });
   const here = readProcessIdentity(settings.host);
-  return { settings, clock, redact, worklogs, logger, outage, here, logStream, logPath };
+  return { settings, clock, redact, worklogs, handoffs, logger, outage, here, logStream, logPath };
 }
 
 /** @returns the critical events of the process, kept in the store while their file accepts none */

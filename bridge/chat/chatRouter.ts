@@ -6,6 +6,7 @@ import type { Chat } from '../../src/jobs/ports.js';
 import type { Store } from '../../src/jobs/store.js';
 import { makeJournalDurable } from '../../src/journal/durable.js';
 import { atMost, SECOND } from '../../src/time.js';
+import type { EnqueuedHandoffs } from '../handoffs/handoffs.js';
 import type { ChatFoundation, Register } from './foundation.js';
 import type { Activity, ProgressView } from './progressView.js';
 
@@ -30,6 +31,7 @@ export interface WaitingChat extends Chat {
 
 interface RouterBase extends ChatFoundation, Register {
   readonly worklogs: BridgeWorklogs;
+  readonly handoffs: Pick<EnqueuedHandoffs, 'has' | 'tellAuthor'>;
 }
 
 export class ChatRouter implements WaitingChat {
@@ -52,12 +54,15 @@ export class ChatRouter implements WaitingChat {
   async deliver(sessionId: string): Promise<DeliveryState> {
     const isRepeated = this.#base.worklogs.isEndExpected(sessionId);
     // Not read if no chat needs it: the read costs as much as a tenth of a message's whole work.
-    const session = isRepeated && this.#telegram === null ? null : await this.#sessionOf(sessionId);
+    const isNeeded = !isRepeated || this.#telegram !== null || this.#base.handoffs.has(sessionId);
+    const session = isNeeded ? await this.#sessionOf(sessionId) : null;
     const chat = await this.#chatOf(sessionId, session);
     if (chat === null) throw nothingToDeliver(sessionId);
     if (session !== null && !isRepeated) this.#repeatEnd(session);
     await this.#makeDurable(sessionId);
     const state = await chat.deliver(sessionId);
+    // There is a final message. Its chat may refuse it for hours.
+    if (session !== null) this.#base.handoffs.tellAuthor(session);
     if (isDelivered(state) && !(await this.#owesLastLine(sessionId))) this.#base.accepted.ended(sessionId);
     return state;
   }

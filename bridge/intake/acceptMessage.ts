@@ -4,7 +4,7 @@ import { directoryFor, servedPlaces } from '../../src/config/servedPlaces.js';
 import type { Project, Settings } from '../../src/config/settings.js';
 import { CorruptRecordError, UsageError } from '../../src/errors.js';
 import { commandLineSessionId, telegramSessionId } from '../../src/ids.js';
-import type { AgentSession, Sender } from '../../src/jobs/model.js';
+import type { AgentSession, HandedOver, Sender } from '../../src/jobs/model.js';
 import { conversationKey, laneOf } from '../../src/jobs/names.js';
 import type { SessionDraft } from '../../src/jobs/newRecords.js';
 import type { Store } from '../../src/jobs/store.js';
@@ -30,6 +30,8 @@ export interface Order {
   readonly chatId: string | null;
   readonly sender: Sender;
   readonly text: string;
+  /** The handoff whose work the agent takes over. None if missing. */
+  readonly handoff?: HandedOver;
 }
 
 /** @throws as `Transitions.accept` */
@@ -90,20 +92,30 @@ export class MessageAcceptor {
   /** @throws UsageError if the project, the chat or the text cannot be used; ioredis' error if Redis is unreachable */
   async acceptOrder(order: Order): Promise<AcceptedMessage> {
     const { project, chatId } = this.#destinationOf(order);
-    const { id: messageId, sender, text } = order;
+    const { id: messageId, sender, text, handoff = null } = order;
     const fault = this.faultOf(text);
     if (fault !== null) throw new UsageError(fault);
     const message = { chatId, threadId: null, messageId, sender, text, replyTo: null };
-    return this.#store(project, message, commandLineSessionId(project.key, messageId), []);
+    return this.#store(project, { ...message, handoff }, commandLineSessionId(project.key, messageId), []);
   }
 
-  async #store(project: Project, message: ChatMessage, session_id: string, fence: readonly Check[]) {
+  async #store(
+    project: Project,
+    message: ChatMessage & { readonly handoff?: HandedOver | null },
+    session_id: string,
+    fence: readonly Check[],
+  ) {
+    const { handoff = null } = message;
     const { chatId: chat_id, threadId: thread_id, messageId: message_id, sender, text: message_text } = message;
-    const { host, directory: working_directory } = await this.#hostFor(project, chat_id, thread_id);
     const { key: project_key, agent } = project;
+    const { host, directory: working_directory } = await this.#hostFor(project, chat_id, thread_id);
+    if (handoff !== null && host !== this.#parts.settings.host)
+      throw new UsageError(
+        `the project "${project_key}" is worked on by host ${host}, which cannot read the handoffs here`,
+      );
     const lane = laneOf(host, working_directory);
     const conversation_key = await this.#conversationOf(project_key, message);
-    const asked = { session_id, project_key, chat_id, message_id, thread_id, sender, message_text };
+    const asked = { session_id, project_key, chat_id, message_id, thread_id, sender, message_text, handoff };
     const work = { lane, working_directory, agent: agent.kind, conversation_key };
     const accepted = await this.#parts.accept({ ...asked, ...work }, fence, message.pieces ?? []);
     if (accepted.isNew) {

@@ -13,6 +13,7 @@ import { TODO_TOOLS } from '../agents/claude/settings.js';
 import type { AgentEnd, AgentEvent, AgentRequest } from '../agents/program/contract.js';
 import { confinementOf } from '../agents/program/isolation.js';
 import { failedToStart } from '../agents/program/notStarted.js';
+import type { Taken } from '../handoffs/handoffs.js';
 import { ActivityPulse, noteActivity } from './activity.js';
 import { Coalesced } from './coalesced.js';
 import type { KnownRun, Learned } from './knownRun.js';
@@ -43,6 +44,8 @@ export class AgentStream {
   #hasSucceeded = false;
   /** The words about the first attempt that the agent was given. */
   #given = '';
+  /** The document of its handoff. */
+  #handedOver: string | null = null;
   readonly #learning: Promise<void>[] = [];
   /** Aborted when the stream ends; null if no torn journal is being noted. */
   #noting: AbortController | null = null;
@@ -88,6 +91,9 @@ export class AgentStream {
     signal.addEventListener('abort', stopLooking, { once: true });
     let end = failedToStart('the agent ended without saying so', undefined, 'crash');
     try {
+      const taken = await this.#takeHandoff();
+      if (taken?.refusal) return { kind: 'answered', answer: taken.refusal };
+      this.#handedOver = taken?.document ?? null;
       const request = await untilStored(context.clock, signal, known.warnAway, () => this.#request(conversationId));
       // Nothing is awaited between here and the agent's start, so a later stop finds the agent's process.
       if (request === null || signal.aborted) return { kind: 'stopped' };
@@ -113,6 +119,13 @@ export class AgentStream {
       this.#noting?.abort('over');
     }
     return end;
+  }
+
+  /** @returns null if its message hands nothing over @throws UnreachableError, UsageError if that cannot be read */
+  async #takeHandoff(): Promise<Taken | null> {
+    const { session } = this.#known;
+    const { handoff } = session.request;
+    return handoff ? this.#context.handoffs.take(session, handoff) : null;
   }
 
   async #keepLooking(signal: AbortSignal): Promise<void> {
@@ -145,7 +158,7 @@ export class AgentStream {
     const context = this.#context;
     const { settings } = context;
     const { session, runId } = this.#known;
-    const { text, record } = await promptOf(context, session);
+    const { text, record } = await promptOf(context, session, this.#handedOver);
     this.#given = record;
     return {
       sessionId: session.session_id,

@@ -19,6 +19,8 @@ import type { RunContext } from './runContext.js';
 
 const INTERRUPTED =
   'You were interrupted while you worked on this: the service was restarted, or a limit of your provider was reached.';
+const YOURS =
+  'This work is yours: no other worker has it. Its document follows, after what has changed since it was written. Check that first, then do its next steps.';
 const GO_ON = 'Check what is already done, and continue.';
 
 export interface PromptContext extends Pick<RunContext, 'store' | 'clock' | 'here' | 'redact' | 'logger'> {
@@ -34,10 +36,14 @@ export interface Prompt {
 const LEFT = 'The conversation of the first attempt cannot be continued, so this is a new one.';
 const SAID_THERE = 'This was said in it last:';
 
-/** @throws ioredis' error if Redis is unavailable */
-export async function promptOf(context: PromptContext, session: AgentSession): Promise<Prompt> {
+/** @param handedOver the document of its handoff, fenced; null if there is none @throws ioredis' error if Redis is unavailable */
+export async function promptOf(
+  context: PromptContext,
+  session: AgentSession,
+  handedOver: string | null = null,
+): Promise<Prompt> {
   const { store } = context;
-  const { message_text: message } = session.request;
+  const message = joined(session.request.message_text, ...(handedOver === null ? [] : [YOURS, handedOver]));
   const isInterrupted = await wasInterrupted(context, session);
   if (session.attempt === 1 || session.revival_of === null)
     return { text: joined(message, isInterrupted ? `[${INTERRUPTED} ${GO_ON}]` : null), record: '' };

@@ -7,6 +7,7 @@ import type { KnownEnd } from '../../src/jobs/sessionEnds.js';
 import type { Redact } from '../../src/log/redact.js';
 import type { Agent } from '../agents/program/contract.js';
 import type { ProgressView } from '../chat/progressView.js';
+import type { EnqueuedHandoffs } from '../handoffs/handoffs.js';
 import type { WaitingSessions } from '../queue/pump.js';
 import type { RunTarget } from './runProcesses.js';
 import type { EndContext } from './storeEnd.js';
@@ -28,6 +29,7 @@ export interface RunContext extends RunSurroundings, EndContext {
   readonly here: ProcessIdentity;
   readonly redact: Redact;
   readonly worklogs: BridgeWorklogs;
+  readonly handoffs: Pick<EnqueuedHandoffs, 'take'>;
   readonly waiting: WaitingSessions;
   /** @param graceMs before SIGKILL, if not as configured @returns the proof that no process is left; null if one is */
   endProcesses(target: RunTarget, graceMs?: number): Promise<DeathProof | null>;

@@ -2,6 +2,7 @@
 import { localTime } from '../../src/time.js';
 import type { Drift } from '../handoffs/drift.js';
 import type { Handoff } from '../handoffs/handoffs.js';
+import { endWords } from '../handoffs/outcome.js';
 import { ago } from '../show/status.js';
 import { fenced, quoted } from './fence.js';
 
@@ -41,8 +42,9 @@ function texts(title: string, text: string | null): string[] {
 }
 
 /** @returns what became of it, in a few words */
-export function statusOf({ state: { answer } }: Handoff): string {
+export function statusOf({ state: { answer, end } }: Handoff): string {
   if (answer === null) return 'offered';
+  if (end !== null) return endWords(end);
   const who = answer.session_id === null ? '' : ` by ${answer.session_id}`;
   return `${answer.kind}${who}${answer.as === null ? '' : `, to ${answer.as === 'fresh' ? 'begin fresh' : answer.as}`}`;
 }

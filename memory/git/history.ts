@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
 import { SECOND } from '../../src/time.js';
-import { gitFoldersOf, isCommit } from './checkout.js';
+import { checkoutOf, gitFoldersOf, isCommit, shortCommit } from './checkout.js';
 import type { GitVariables } from './gitLine.js';
 import { withRepository } from './repository.js';
 
@@ -14,6 +14,29 @@ export function repositoryOf(root: string): string | null {
   const { folder, common } = gitFoldersOf(root);
   if (!existsSync(folder) || !existsSync(common)) return null;
   return `repo_${createHash('sha256').update(realpathSync.native(common)).digest('hex').slice(0, DIGEST_LENGTH)}`;
+}
+
+/**
+ * @param root the top level of a worktree
+ * @param head a commit
+ * @param most how many commits are named
+ * @returns the commits that are checked out there and were not in `head`, the newest first, and how many there are; null if git cannot
+ *   be asked, or the commit is gone
+ */
+export function commitsSince(
+  root: string,
+  { PATH, HOME }: GitVariables,
+  head: string,
+  most: number,
+): { readonly commits: readonly string[]; readonly count: number } | null {
+  if (!isCommit(head)) return null;
+  return withRepository(root, { PATH, HOME }, ASKING, ({ ask }) => {
+    const range = `${head}..HEAD`;
+    const count = ask(['rev-list', '--count', range]);
+    const named = ask(['rev-list', `--max-count=${most}`, range]);
+    if (count === null || named === null) return null;
+    return { commits: named.split('\n').filter(Boolean).map(shortCommit), count: Number(count) };
+  });
 }
 
 export interface History {
@@ -41,6 +64,10 @@ export function historySince(
 ): History | null {
   // They come from a log, and a word that begins with a dash would be an option.
   if (!isCommit(head)) return null;
+  // Mostly nothing was committed, and two files of git say so.
+  const shown = checkoutOf(root);
+  if (shown?.head === head && shown.branch === branch)
+    return { isGone: false, isRewritten: false, commits: 0, touching: 0 };
   return withRepository(root, { PATH, HOME }, ASKING, ({ ask }) => {
     const ref = branch === null ? 'HEAD' : `refs/heads/${branch}`;
     const tip = ask(['rev-parse', '--verify', '-q', `${ref}^{commit}`])?.trim() || null;

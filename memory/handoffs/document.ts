@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto';
 import { UsageError } from '../../src/errors.js';
 import type { Redact } from '../../src/log/redact.js';
+import { MOST_FILES } from '../fold/bounds.js';
 import { LONGEST_TEXT } from '../logs/line.js';
 
 /** Of a handoff as a whole. */
 export const MOST_BYTES = 48 * 1024;
-const MOST_FILES = 200;
 
 export interface HandoffDocument {
   readonly title: string;

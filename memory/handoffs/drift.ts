@@ -7,6 +7,7 @@ import { Git } from '../git/git.js';
 import { historySince, repositoryOf } from '../git/history.js';
 import { digestsOf } from '../keeping/digests.js';
 import { lookAt } from '../look/look.js';
+import { Memory } from '../sessions/memory.js';
 import type { Viewer } from '../sessions/views.js';
 import type { Handoff } from './handoffs.js';
 
@@ -34,8 +35,9 @@ export async function driftOf(memory: Viewer, handoff: Handoff): Promise<Drift[]
   ];
 }
 
-async function ofAuthor(memory: Viewer, { state: { offer } }: Handoff): Promise<Drift[]> {
+async function ofAuthor(viewer: Viewer, { state: { offer } }: Handoff): Promise<Drift[]> {
   if (offer.session_id === null) return [];
+  const memory = memoryOf(viewer, offer.memory);
   const session = memory.look(offer.session_id);
   if (session === null)
     return [{ kind: 'unknown', words: `its author's session ${offer.session_id} is not on record any more` }];
@@ -60,6 +62,12 @@ async function ofAuthor(memory: Viewer, { state: { offer } }: Handoff): Promise<
       ? [{ kind: 'author_alive' as const, words: `the agent of its author's session ${offer.session_id} still runs` }]
       : []),
   ];
+}
+
+/** @param folder of the memory that has the author's session; null for the viewer's */
+function memoryOf(viewer: Viewer, folder: string | null): Viewer {
+  const { surroundings, clock, stamp } = viewer;
+  return folder === null ? viewer : new Memory({ surroundings, folder, clock, redact: stamp.redact });
 }
 
 function ofRepository(memory: Viewer, handoff: Handoff): Drift[] {

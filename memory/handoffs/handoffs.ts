@@ -129,6 +129,12 @@ export class Handoffs {
     });
   }
 
+  /** Keeps how the work of its taker ended; the first end counts. */
+  end(id: string, line: NewLine<Pick<HandoffEvents, 'ended'>>): void {
+    const log = this.#open(id);
+    closeAfter(log, () => log.write(({ end }) => (end === null ? [line] : []), this.#stamp));
+  }
+
   #requireApplied(outcomes: readonly (Refusal | null)[], { state }: HandoffLog): void {
     const refusal = outcomes.find((outcome) => outcome !== null);
     if (refusal) throw new RefusedError(refusal, { ...state.answer });

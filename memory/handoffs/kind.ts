@@ -13,6 +13,8 @@ export type TakenAs = (typeof TAKEN_AS)[number];
 export interface Stamps {
   /** Null if it was written outside of one, as the others. */
   readonly session_id: string | null;
+  /** The folder of that session's memory, if that is a bridge's. Null for the one that has the handoff. */
+  readonly memory: string | null;
   /** The top of its workspace. */
   readonly root: string;
   readonly workspace: string;
@@ -43,14 +45,35 @@ export interface Answer {
   readonly holder: Holder | null;
   /** In which the taker was. Null for an answer of the author. */
   readonly workspace: string | null;
+  /** The taker's checkout as it was then. Null if it is unknown, or in no repository. */
+  readonly checkout: Checkout | null;
   readonly reason: string | null;
   readonly at: number;
   readonly origin: Origin;
 }
 
+export interface Checkout {
+  /** The top of its worktree. */
+  readonly root: string;
+  readonly head: string;
+}
+
+/** How the work of its taker ended. Only a bridge knows that of its own sessions. */
+export interface TakenEnd {
+  readonly session_id: string;
+  /** A verb: `answered`. */
+  readonly ended: string;
+  /** On the taker's branch since, the newest first; a few of them. */
+  readonly commits: readonly string[];
+  /** How many there are; null if git could not be asked. */
+  readonly commit_count: number | null;
+  readonly branch: string | null;
+}
+
 export interface HandoffState {
   offer: Offer | null;
   answer: Answer | null;
+  end: TakenEnd | null;
   /** SHA-256 of its files and linked documents, by path. */
   readonly digests: Map<string, string>;
 }
@@ -64,6 +87,7 @@ const OFFERED = z.object({
   ...{ done: texts, learnings: texts, files: texts, next: texts, references: texts, tags: texts },
   digest: z._default(z.string(), ''),
   session_id: maybe,
+  memory: maybe,
   conversations: z._default(z.array(z.object({ provider: z.string(), conversation: z.string() })), []),
   root: z.string(),
   workspace: z.string(),
@@ -76,7 +100,16 @@ const ANSWERED = z.object({
   session_id: maybe,
   holder: z._default(z.nullable(z.custom<Holder>((value) => typeof value === 'object' && value !== null)), null),
   workspace: maybe,
+  checkout: z._default(z.nullable(z.object({ root: z.string(), head: z.string() })), null),
   reason: text,
+});
+
+const ENDED = z.object({
+  session_id: z.string(),
+  ended: z.string(),
+  commits: z._default(z.array(z.string()), []),
+  commit_count: z._default(z.nullable(z.number()), null),
+  branch: maybe,
 });
 
 export interface HandoffEvents {
@@ -94,6 +127,7 @@ export interface HandoffEvents {
     readonly session_id?: string | undefined;
     readonly holder?: Holder | undefined;
     readonly workspace: string;
+    readonly checkout?: Checkout | undefined;
   };
   readonly declined: {
     readonly session_id?: string | undefined;
@@ -101,11 +135,12 @@ export interface HandoffEvents {
     readonly reason?: string | undefined;
   };
   readonly withdrawn: { readonly reason?: string | undefined };
+  readonly ended: TakenEnd;
 }
 
 export const handoffKind: LogKind<HandoffState, HandoffEvents> = {
   name: 'handoff',
-  begin: () => ({ offer: null, answer: null, digests: new Map() }),
+  begin: () => ({ offer: null, answer: null, end: null, digests: new Map() }),
   apply,
   line: lineMaker<HandoffEvents>(),
 };
@@ -124,6 +159,12 @@ function apply(state: HandoffState, line: Line): Refusal | null {
     case 'declined':
     case 'withdrawn':
       return settle(state, line, line.event);
+    case 'ended': {
+      const found = ENDED.safeParse(line);
+      if (!found.success) return malformed(line);
+      state.end ??= found.data;
+      return null;
+    }
     default:
       return null;
   }
@@ -152,8 +193,8 @@ function settle(state: HandoffState, line: Line, kind: Answer['kind']): Refusal 
   if (!found.success) return malformed(line);
   if (state.offer === null) return { code: 'not_offered', message: 'there is no offer to answer' };
   if (state.answer !== null) return settledBy(state.answer);
-  const { as = null, session_id, holder, workspace, reason = null } = found.data;
-  state.answer = { kind, as, session_id, holder, workspace, reason, at: timeOfLine(line), origin: line.origin };
+  const { as = null, reason = null, ...taker } = found.data;
+  state.answer = { kind, as, reason, ...taker, at: timeOfLine(line), origin: line.origin };
   return null;
 }
 

@@ -51,11 +51,13 @@ function storeAnew(memory: Viewer, { id, folder, log: { state: log } }: OpenSess
 export async function refreshGenerated(memory: Mirroring): Promise<void> {
   for (const session of memory.opened) {
     const { id, log } = session;
-    const folder = log.hasWritten ? memory.places.findSession(id) : null;
-    if (folder === null || newerFile({ folder, log }) !== null) continue;
     const { lifecycle, archived } = log.state;
     const rests = lifecycle === 'ended' || archived !== null;
-    if (!rests && (log.at < MOST_UNCOVERED_BYTES || log.at - coveredBytes(folder) < MOST_UNCOVERED_BYTES)) continue;
+    // Every call of a tool comes here, and few have anything to write: the file is read last.
+    if (!log.hasWritten || (!rests && log.at < MOST_UNCOVERED_BYTES)) continue;
+    const folder = memory.places.findSession(id);
+    if (folder === null || (!rests && log.at - coveredBytes(folder) < MOST_UNCOVERED_BYTES)) continue;
+    if (newerFile({ folder, log }) !== null) continue;
     try {
       await rebuildSession(memory, { ...session, folder });
     } catch (error) {

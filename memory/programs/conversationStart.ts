@@ -48,7 +48,9 @@ export function startConversation(memory: Starting, launch: Launch): StartedConv
   const id = known === null ? sessionFor(memory, launch) : resumed(memory, known);
   const found = id === null ? null : memory.look(id);
   const before = found === null || isUnbegun(found) ? null : found;
-  const reports = before === null ? (memory.claims.read(memory.workspace)?.reports ?? []) : [];
+  // A conversation that began here takes them with its session's first line.
+  const reports =
+    before === null ? (memory.claims.read(memory.workspace)?.reports ?? []) : reportsFor(memory, launch, before);
   const session = before === null || id === null ? begun(memory, launch, known) : memory.sessions.open(id);
   if (session === null) return startConversation(memory, launch);
   // The hook that began the session may have been killed before it entered the workspace.
@@ -56,6 +58,11 @@ export function startConversation(memory: Starting, launch: Launch): StartedConv
   adopt(memory, session, { ...launch, conversation: launch, process: launch.agent });
   // It may have ended in the meantime, as when nothing had been asked in it.
   return session.log.state.lifecycle === 'ended' ? startAgain(memory, session, launch) : { session, before, reports };
+}
+
+/** @returns what a person who goes on with a conversation has not read yet */
+function reportsFor(memory: Starting, { source }: Launch, { id }: OpenSession): readonly string[] {
+  return source === 'resume' ? memory.claims.takeReports(memory.workspace, id) : [];
 }
 
 /** @param session that cannot take the conversation */

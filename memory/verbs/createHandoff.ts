@@ -1,4 +1,5 @@
 /** Offers unfinished work: the document comes from options, from JSON, or from Markdown. */
+import { resolve } from 'node:path';
 import { UsageError } from '../../src/errors.js';
 import { parseJson } from '../../src/json.js';
 import { handoffIn } from '../exchange/handoffMarkdown.js';
@@ -10,6 +11,7 @@ import { homeFolder, Places } from '../home/places.js';
 import { digestsOf } from '../keeping/digests.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import { pathInWorkspace, type Workspace } from '../workspaces/workspace.js';
 import { each, type Input, option } from './fields.js';
 import { type Outcome, verb } from './verb.js';
 
@@ -53,13 +55,16 @@ function offer(memory: Memory, input: Input<typeof DOCUMENT>, read: Partial<Hand
   const isGiven = ([, value]: [string, unknown]) =>
     value !== undefined && !(Array.isArray(value) && value.length === 0);
   const given: Partial<HandoffDocument> = { ...read, ...Object.fromEntries(Object.entries(fields).filter(isGiven)) };
-  const files = (given.files ?? []).map((path) => memory.pathOf(path.trim()));
+  const place = placeOf(memory, session, named !== undefined);
+  const isHere = place.id === memory.workspace.id;
+  const pathOf = (path: string) => (isHere ? memory.pathOf(path) : pathInWorkspace(path, place.root, place));
+  const files = (given.files ?? []).map((path) => pathOf(path.trim()));
   const document = documentOf({ ...given, files }, memory.stamp.redact);
   const { handoff, isKnown } = handoffsOf(memory).offer({
     document,
-    ...stampsOf(memory, session),
+    ...stampsOf(memory, session, place),
     conversations: conversationsOf(session),
-    digests: digestsOf(memory.workspace, [...document.files, ...document.references]),
+    digests: digestsOf(place, [...document.files, ...document.references]),
   });
   const { id } = handoff;
   const line = `Take over with: watchkeeper handoff accept ${id} --as follow`;
@@ -86,11 +91,17 @@ function readDocument(text: string): Partial<HandoffDocument> {
   return json;
 }
 
-function stampsOf(memory: Memory, session: OpenSession | null) {
-  const { workspace, surroundings } = memory;
+/** A caller who names a session may be elsewhere: its work is where it is. */
+function placeOf(memory: Memory, session: OpenSession | null, isNamed: boolean): Workspace {
+  const own = isNamed && session !== null ? memory.workspaceOf(session.log.state) : null;
+  return own ?? memory.workspace;
+}
+
+function stampsOf({ surroundings, isBridges, places }: Memory, session: OpenSession | null, workspace: Workspace) {
   const state = workspace.kind === 'git' ? new Git(workspace.root, surroundings.variables).state() : null;
   return {
     session_id: session?.id ?? null,
+    memory: isBridges ? resolve(places.root) : null,
     root: workspace.root,
     workspace: workspace.id,
     repository: workspace.kind === 'git' ? repositoryOf(workspace.root) : null,

@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { errorCode, UsageError } from '../../src/errors.js';
 import { describeFileTrouble } from '../../src/files/plainFile.js';
+import { firstAttemptId } from '../../src/ids.js';
 import { handoffText, statusOf } from '../brief/handoff.js';
 import { handoffMarkdown } from '../exchange/handoffMarkdown.js';
 import { isSameAgent } from '../fold/holder.js';
@@ -91,6 +92,7 @@ function shown(memory: Memory, handoff: Handoff, drift: readonly Drift[], first:
       status: answer?.kind ?? 'offered',
       as: answer?.as ?? null,
       accepted_by: answer?.kind === 'accepted' ? answer.session_id : null,
+      end: handoff.state.end,
       offered_at: offer.at,
       // Words of the author may be in it: they stand in the document, within the fence.
       drift: [...new Set(drift.map(({ kind }) => kind))],
@@ -118,7 +120,7 @@ export const acceptHandoff = verb({
     // Without a session, the agent itself is compared: two of one directory are two workers.
     const isOwn = (answer: Answer) =>
       answer.kind === 'accepted' &&
-      answer.session_id === (session?.id ?? null) &&
+      isSameMessage(answer.session_id, session?.id ?? null) &&
       (session !== null ||
         (answer.workspace === workspace &&
           isSameAgent({ holder: answer.holder, agent: null }, { holder, agent: null })));
@@ -166,6 +168,11 @@ export const withdrawHandoff = verb({
     return { lines: `handoff ${id} is withdrawn`, value: { handoff_id: id, status: 'withdrawn' } };
   },
 });
+
+/** Both attempts at a message of the bridge are one worker. */
+function isSameMessage(one: string | null, other: string | null): boolean {
+  return one === null || other === null ? one === other : firstAttemptId(one) === firstAttemptId(other);
+}
 
 function idOf({ id }: { readonly id: string | undefined }): string {
   if (id !== undefined && id.trim() !== '') return id;

@@ -97,6 +97,15 @@ export class Claims {
     return this.#logs.read(workspace.id)?.holder?.session_id ?? null;
   }
 
+  /** The agent of the session is given the reports of the workspace. Nobody is given them again. */
+  takeReports(workspace: Workspace, sessionId: string): readonly string[] {
+    const reports = this.read(workspace)?.reports ?? [];
+    if (reports.length === 0) return reports;
+    const line = workspaceKind.line('session', { session_id: sessionId });
+    this.#write(workspace, (log) => log.write(() => [line], this.#stamp));
+    return reports;
+  }
+
   /**
    * Notes a session in the workspace's log, without a claim.
    * @param how whether a command begins it here (a claim says so, too), or only its agent came here

@@ -79,6 +79,12 @@ export interface Sender {
   readonly name: string;
 }
 
+export interface HandedOver {
+  readonly id: string;
+  /** The home of the memory that has it, an absolute path on the host of its run. */
+  readonly home: string;
+}
+
 export interface ChatRequest {
   /** Telegram's chat id in decimal, or `terminal`. */
   readonly chat_id: string;
@@ -87,6 +93,8 @@ export interface ChatRequest {
   readonly thread_id: string | null;
   readonly sender: Sender;
   readonly message_text: string;
+  /** The handoff whose work its agent takes over. Null for none; missing in records of earlier versions. */
+  readonly handoff?: HandedOver | null;
   readonly delivery: DeliveryState | null;
   /** The chat's message that is edited while the agent works. */
   readonly progress_message_id: string | null;

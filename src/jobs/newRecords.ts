@@ -1,5 +1,5 @@
 import { revivalSessionId } from '../ids.js';
-import type { AgentSession, OutboxEntry, SessionRecord } from './model.js';
+import type { AgentSession, ChatRequest, OutboxEntry, SessionRecord } from './model.js';
 
 /** The fields that intake sets; all others have their initial values. */
 export type SessionDraft = Pick<
@@ -15,7 +15,8 @@ export type SessionDraft = Pick<
   | 'lane'
   | 'working_directory'
   | 'agent'
->;
+> &
+  Pick<ChatRequest, 'handoff'>;
 
 /** The fields that no run has changed yet. */
 const UNTOUCHED = {
@@ -40,10 +41,19 @@ const MOST_CHANGES_PER_MS = 1_000;
 
 /** @returns a pending session, accepted at `now` (epoch ms) */
 export function newSession(draft: SessionDraft, now: number): AgentSession {
-  const { chat_id, message_id, thread_id, sender, message_text, ...session } = draft;
+  const { chat_id, message_id, thread_id, sender, message_text, handoff = null, ...session } = draft;
   // The spreads are last: V8 takes fifty times as long for an object of this size that begins with them.
   return {
-    request: { chat_id, message_id, thread_id, sender, message_text, delivery: null, progress_message_id: null },
+    request: {
+      chat_id,
+      message_id,
+      thread_id,
+      sender,
+      message_text,
+      handoff,
+      delivery: null,
+      progress_message_id: null,
+    },
     attempt: 1,
     revival_of: null,
     conversation_id: null,

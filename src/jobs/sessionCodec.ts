@@ -13,6 +13,7 @@ const FIELDS: Readonly<Record<keyof SessionRecord, Kind>> = {
   thread_id: 'text',
   sender: 'json',
   message_text: 'text',
+  handoff: 'json',
   status: 'text',
   attempt: 'number',
   revival_of: 'text',
@@ -45,6 +46,7 @@ const REQUEST_NAMES: ReadonlySet<keyof SessionRecord> = new Set<keyof ChatReques
   'thread_id',
   'sender',
   'message_text',
+  'handoff',
   'delivery',
   'progress_message_id',
 ]);
@@ -55,6 +57,7 @@ const PARTS: { readonly [Name in keyof SessionRecord]?: readonly string[] } = {
   stop: ['run_id', 'cause'],
   released: ['run_id', 'by'],
   wait: ['for', 'times'],
+  handoff: ['id', 'home'],
 };
 const NO_REQUEST = nullFor(NAMES.filter((name) => REQUEST_NAMES.has(name)));
 const NO_SESSION = nullFor([...NAMES.filter((name) => !REQUEST_NAMES.has(name)), 'request']);

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Agent, type Answer } from './agent.js';
-import { raceTakers } from './takers.js';
+import { raceArchive, raceTakers, raceWithdrawal } from './takers.js';
 
 const { values } = parseArgs({
   options: {
@@ -19,6 +19,8 @@ const { values } = parseArgs({
   },
 });
 const MOST_PHASES = 500;
+/** A command of a person takes longer than the call of a tool. */
+const SLOWER = 10;
 const MOST_PRINTED = 10;
 const LONGEST_PRINTED = 500;
 const folder = mkdtempSync(join(tmpdir(), 'wk-plan-races-'));
@@ -189,10 +191,19 @@ async function race(agents: [Agent, Agent], { session_id, phase, killEvery, star
 
 async function takers(races: number): Promise<void> {
   const { home, directory } = place('takers');
-  const agents = [await Agent.start(home, directory), await Agent.start(home, directory)];
-  const taken = await raceTakers(agents, races);
-  process.stdout.write(`${taken.races} races of two agents for a handoff: ${taken.won} with one winner\n`);
-  check(taken.won === taken.races, 'a handoff without exactly one taker');
+  const agents = [await Agent.start(home, directory), await Agent.start(home, directory)] as const;
+  const person = { home, directory };
+  const few = Math.ceil(races / SLOWER);
+  const found = {
+    'two agents for a handoff': await raceTakers(agents, races),
+    'an agent and a person who takes the handoff back': await raceWithdrawal(agents[0], person, few),
+    'an agent and the archiving of the session that wrote the handoff': await raceArchive(agents, person, few),
+  };
+  for (const [name, taken] of Object.entries(found)) {
+    const { races: all, won, byAgent } = taken;
+    process.stdout.write(`${all} races of ${name}: ${won} ended rightly, ${byAgent} for the first agent\n`);
+    check(won === all, `a race of ${name} that did not end rightly`);
+  }
   await Promise.all(agents.map((agent) => agent.end(null)));
 }
 

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { AgentEvent } from '../../../bridge/agents/program/contract.js';
 import { createScriptedAgent } from '../../../bridge/agents/scripted.js';
+import { EnqueuedHandoffs } from '../../../bridge/handoffs/handoffs.js';
 import { WaitingSessions } from '../../../bridge/queue/pump.js';
 import { endRun } from '../../../bridge/runs/endRun.js';
 import type { RunContext } from '../../../bridge/runs/runContext.js';
@@ -156,6 +157,7 @@ async function openScene({ changes = () => ({}), leaseMs = 30_000, todoTools = t
     logsId: 'LOGS',
     redact,
     worklogs: new BridgeWorklogs(folder, { clock: systemClock, redact }),
+    handoffs: new EnqueuedHandoffs({ clock: systemClock, logger, redact, variables: {} }),
     settings: {
       logsFolder: folder,
       projects: new Map(),

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { expect, test } from '@jest/globals';
 import { ChatRouter, ProgressRouter, type WaitingChat } from '../../../bridge/chat/chatRouter.js';
+import { EnqueuedHandoffs } from '../../../bridge/handoffs/handoffs.js';
 import { acceptForOthers, MessageAcceptor, STORE_AWAY_TEXT } from '../../../bridge/intake/acceptMessage.js';
 import { Commands } from '../../../bridge/intake/commands/commands.js';
 import { AbsentTerminal, TerminalChat } from '../../../bridge/terminal/terminalChat.js';
@@ -495,5 +496,6 @@ function routerOf(
   const store = Object.create(scene.store, { records: { value: records } });
   const worklogs = new BridgeWorklogs(logsFolder, scene);
   const accepted = { ended: () => undefined };
-  return new ChatRouter({ ...scene, store, worklogs, accepted }, logsFolder, terminal, telegram);
+  const handoffs = new EnqueuedHandoffs({ ...scene, variables: {} });
+  return new ChatRouter({ ...scene, store, worklogs, accepted, handoffs }, logsFolder, terminal, telegram);
 }

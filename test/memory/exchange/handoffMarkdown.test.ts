@@ -22,6 +22,7 @@ const DOCUMENT = documentOf(
 const STAMPS = {
   session_id: 's',
   root: '/w',
+  memory: null,
   workspace: 'ws',
   repository: null,
   branch: null,
@@ -32,6 +33,7 @@ const HANDOFF: Handoff = {
   id: 'ho_1',
   state: {
     answer: null,
+    end: null,
     digests: new Map(),
     offer: { ...STAMPS, document: DOCUMENT, digest: 'd', conversations: [], head: 'abc', at: 0, origin: 'agent' },
   },

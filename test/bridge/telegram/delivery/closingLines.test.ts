@@ -1,7 +1,9 @@
 /** What stands in the progress message of a session that has ended. */
+
 import { expect, test } from '@jest/globals';
 import { ChatRouter } from '../../../../bridge/chat/chatRouter.js';
 import { DeliveryService } from '../../../../bridge/chat/deliveryService.js';
+import { EnqueuedHandoffs } from '../../../../bridge/handoffs/handoffs.js';
 import type { TelegramDelivery } from '../../../../bridge/telegram/delivery/delivery.js';
 import { ProgressEdits } from '../../../../bridge/telegram/progress/progressEdits.js';
 import { BridgeWorklogs } from '../../../../memory/sessions/bridgeWorklogs.js';
@@ -72,6 +74,7 @@ describeWithRedis('the last line of a progress message', () => {
       ...scene,
       accepted: { ended: (id: string) => void ended.push(id) },
       worklogs: new BridgeWorklogs(scene.logsFolder, scene),
+      handoffs: new EnqueuedHandoffs({ ...scene, variables: {} }),
     };
     const router = new ChatRouter(base, scene.logsFolder, delivery, delivery);
     expect(await router.deliver(shown.session_id)).toBe('sent');
