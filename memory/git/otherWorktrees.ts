@@ -14,7 +14,7 @@ export function isOtherWorktree(folder: string, root: string): boolean {
 }
 
 /**
- * @param root the top level of a worktree, or a plain folder, in which there are none
+ * @param root the top level of a worktree, or a plain folder, which has none
  * @returns whether a path, absolute or relative to the top level, is in another worktree below it
  */
 export function otherWorktreesIn(root: string): (path: string) => boolean {

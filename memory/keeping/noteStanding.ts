@@ -16,11 +16,11 @@ export function noteStanding(memory: Locating, session: Located): void {
   const last =
     directory === null || !existsSync(directory) ? null : claims.workspaceOf(directory, surroundings.variables);
   try {
-    if (own !== null && claims.find(own.id) !== null) claims.notePlace(own);
+    if (own !== null && claims.find(own.id) !== null) claims.worktrees.note(own);
     // In a plain folder, a log would make a workspace of it.
     if (last === null || last.kind !== 'git' || last.id === own?.id) return;
     claims.enter(last, session.id, 'came');
-    claims.notePlace(last);
+    claims.worktrees.note(last);
   } catch (error) {
     if (!(error instanceof UnreachableError || error instanceof UsageError)) throw error;
   }

@@ -130,7 +130,7 @@ async function withPurposes(memory: Memory, sessions: readonly SessionInside[]):
   return all;
 }
 
-/** With the folders that are no worktrees, and in which agents of the repository begin all the same. */
+/** With the folders that are no worktrees, but where agents of the repository begin all the same. */
 function placesOf(worktrees: readonly Path[]): Workspace[] {
   const own = worktrees.map(({ path }) => worktreeAt(path));
   const around = own.find(({ root }) => existsSync(root));

@@ -1,6 +1,6 @@
 /**
- * The one answer to "in which workspaces does a session stand?": in the one where it began, in those that its workspace logs name, and in
- * the one where its agent is, or was last. No hook fires when an agent moves on, so its program's files say where it is.
+ * The one answer to the question where a session stands: in the workspace where it began, in those whose logs name it, and in the one
+ * where its agent is, or was last. No hook fires when an agent moves on, so its program's files say where it is.
  */
 import { existsSync } from 'node:fs';
 import { UnreachableError, UsageError } from '../../src/errors.js';
@@ -27,7 +27,7 @@ export interface Located {
   readonly log: { readonly state: Worklog };
 }
 
-/** A session whose agent is in a workspace in which the session did not begin. */
+/** A session that began elsewhere, and whose agent is in the workspace. */
 export interface Guest {
   readonly id: string;
   /** Where its agent is, or was last. */
@@ -61,7 +61,7 @@ export function standingIn(memory: Locating, workspace: Workspace, until = Numbe
 
 /** Sessions of some directories, for a list of them. */
 export interface Within {
-  /** The workspaces in which they began, by their ids. */
+  /** The ids of the workspaces where they began. */
   readonly workspaces: ReadonlySet<string>;
   /** Those that came there. */
   readonly sessions: ReadonlySet<string>;
@@ -105,7 +105,7 @@ export function withinRepository(memory: Locating, onUnreadable: OnUnreadable): 
     return directory !== null && isInside(directory);
   });
   return {
-    workspaces: new Set([...present, ...claims.ofRepository(place.id, onUnreadable)]),
+    workspaces: new Set([...present, ...claims.worktrees.ofRepository(place.id, onUnreadable)]),
     sessions: new Set(sessions),
   };
 }
@@ -148,7 +148,7 @@ function mayBeGuests(memory: Locating, workspace: Workspace, known: ReadonlySet<
   return [...new Set([...published, ...others])].filter((id) => !known.has(id));
 }
 
-/** @returns the other places of the repository in which an agent may have begun: checkouts, also removed ones, and a container's folders */
+/** @returns the other places of the repository where an agent may have begun: checkouts, also removed ones, and a container's folders */
 export function placesAround({ id, root }: Workspace): Workspace[] {
   const place = existsSync(root) ? repositoryAt(root) : null;
   if (place === null) return [];

@@ -30,7 +30,7 @@ export function lostDirectory(memory: Placed, log: Worklog): string | null {
  * @returns the line for a shell that brings a removed worktree back; null if it was none, or its commits are not found
  */
 export function wayBackTo({ claims, surroundings }: Placed, log: Worklog, root: string): string | null {
-  const noted = claims.placeOf(worktreeAt(root));
+  const noted = claims.worktrees.find(worktreeAt(root));
   const common = noted?.common ?? repositoryAt(surroundings.directory)?.common ?? null;
   if (common === null) return null;
   const known = noted ?? log.facts?.baseline ?? null;
@@ -116,7 +116,7 @@ function movedWords(memory: Seeing, log: Worklog, words: Naming): string[] {
 /** @returns the top of the worktree that a lost directory was in; null if none is known */
 function removedTop({ claims }: Placed, directory: string): string | null {
   for (let folder = directory; !existsSync(folder); folder = dirname(folder))
-    if (claims.placeOf(worktreeAt(folder)) !== null) return folder;
+    if (claims.worktrees.find(worktreeAt(folder)) !== null) return folder;
   return null;
 }
 

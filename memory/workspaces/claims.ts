@@ -16,8 +16,9 @@ import {
   type WorkspaceState,
   workspaceKind,
 } from './log.js';
-import { WorkspaceLogs } from './logs.js';
-import { placeOf, type WorkspacePlace } from './place.js';
+import { readable, WorkspaceLogs } from './logs.js';
+import { NotedWorktrees } from './notedWorktrees.js';
+import { placeOf } from './place.js';
 import { realOf, type Workspace, workspaceOf } from './workspace.js';
 
 /** Each look releases a claim that was left behind; in the meantime another session may claim, end and be killed. */
@@ -31,11 +32,14 @@ export class Claims {
   readonly #stamp: Stamp;
   readonly #mayHold: MayHold;
   readonly #logs: WorkspaceLogs;
+  /** What is noted of worktrees. */
+  readonly worktrees: NotedWorktrees;
 
   /** @param known the logs that were read before, by their paths, in a process that stays */
   constructor(places: Places, stamp: Stamp, mayHold: MayHold, known?: LastRead<WorkspaceState, WorkspaceEvents>) {
     [this.#places, this.#stamp, this.#mayHold] = [places, stamp, mayHold];
     this.#logs = new WorkspaceLogs(places, stamp, known);
+    this.worktrees = new NotedWorktrees(this.#logs, stamp);
   }
 
   /** @returns a workspace that has had a session. Null if its log is not there */
@@ -102,7 +106,7 @@ export class Claims {
     const reports = this.read(workspace)?.reports ?? [];
     if (reports.length === 0) return reports;
     const line = workspaceKind.line('session', { session_id: sessionId });
-    this.#write(workspace, (log) => log.write(() => [line], this.#stamp));
+    this.#logs.write(workspace, (log) => log.write(() => [line], this.#stamp));
     return reports;
   }
 
@@ -120,32 +124,6 @@ export class Claims {
         this.#stamp,
       ),
     );
-  }
-
-  /** Notes the branch and the commit of a worktree, by which it can be brought back. Does nothing if its folder is gone. */
-  notePlace(workspace: Workspace): void {
-    const place = placeOf(workspace);
-    if (place === null) return;
-    const stamp = { ...this.#stamp, origin: 'watchkeeper' } as const;
-    const isSame = (known: WorkspacePlace | null) => known?.head === place.head;
-    this.#logs.write(workspace, (log) =>
-      log.write((state) => placeLines(isSame(state.place) ? state.place : null, place), stamp),
-    );
-  }
-
-  /** @returns what was noted of a worktree, which may be gone. Null if nothing was */
-  placeOf({ id }: Pick<Workspace, 'id'>): WorkspacePlace | null {
-    return this.#logs.readOnly(id, 'place')?.place ?? null;
-  }
-
-  /**
-   * @param repository its id
-   * @param onUnreadable is called for each log that cannot be read
-   * @returns the worktrees of a repository that have had sessions, also removed ones
-   */
-  ofRepository(repository: string, onUnreadable: (error: UnreachableError) => void): string[] {
-    const isOf = (id: string) => this.placeOf({ id })?.repository === repository;
-    return this.#logs.ids().filter((id) => readable(() => isOf(id), onUnreadable));
   }
 
   /** Keeps a note for every session of the workspace. */
@@ -244,16 +222,5 @@ export class Claims {
       if (error instanceof UnreachableError) return true;
       throw error;
     }
-  }
-}
-
-/** @returns undefined if the log cannot be read */
-function readable<Known>(look: () => Known, onUnreadable?: (error: UnreachableError) => void): Known | undefined {
-  try {
-    return look();
-  } catch (error) {
-    if (!(error instanceof UnreachableError)) throw error;
-    onUnreadable?.(error);
-    return undefined;
   }
 }

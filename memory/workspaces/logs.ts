@@ -1,6 +1,7 @@
 /** The logs of all workspaces of a memory. */
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { UnreachableError } from '../../src/errors.js';
 import type { Places } from '../home/places.js';
 import { LastRead } from '../logs/lastRead.js';
 import type { Stamp } from '../logs/line.js';
@@ -55,5 +56,19 @@ export class WorkspaceLogs {
       return use(log);
     };
     return withLog(path, workspaceKind, work, this.#logs.get(path));
+  }
+}
+
+/** @returns undefined if the log cannot be read */
+export function readable<Known>(
+  look: () => Known,
+  onUnreadable?: (error: UnreachableError) => void,
+): Known | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (!(error instanceof UnreachableError)) throw error;
+    onUnreadable?.(error);
+    return undefined;
   }
 }
