@@ -119,7 +119,7 @@ async function sessionsIn(
   return all;
 }
 
-/** What a session that began by itself is for, only its transcript says. */
+/** Only the transcript says the purpose of a session that began by itself. */
 async function withPurposes(memory: Memory, sessions: readonly SessionInside[]): Promise<SessionInside[]> {
   const all: SessionInside[] = [];
   for (const session of sessions) {

@@ -35,7 +35,7 @@ export interface Guest {
 }
 
 export interface Standing {
-  /** What the log of the workspace says. Null if it has had no session. */
+  /** The state of the workspace's log. Null if it has had no session. */
   readonly known: WorkspaceState | null;
   /** Those that its log does not name. */
   readonly guests: readonly Guest[];

@@ -63,7 +63,7 @@ export async function weighedHere(
   for (const session of mostUrgentFirst(unread.filter(({ manning }) => manning !== 'at_work'))) {
     const { mark, isNothing, ...weighed } = await weigh(memory, session, until);
     if (!isNothing) gone.push(weighed);
-    // What is noted of a session is noted where it began.
+    // Notes on a session are where it began.
     if (mark !== null && !guestIds.has(session.id)) found.set(session.id, mark);
   }
   await weighAgain(memory, { gone, marks: found, left: known?.left ?? new Map() }, until);

@@ -46,7 +46,7 @@ export function unseenFiles({ log, fold }: Record, phases: readonly string[], ro
 }
 
 /**
- * @param root the directory that paths start from. What is in another worktree below it is a change there
+ * @param root the directory that paths start from. Changes in another worktree below it are changes there
  * @returns the files that were seen to change while phases were in progress, and that no phase names, although each of those phases is
  *   settled by now. The first ones
  */

@@ -32,7 +32,6 @@ export class Claims {
   readonly #stamp: Stamp;
   readonly #mayHold: MayHold;
   readonly #logs: WorkspaceLogs;
-  /** What is noted of worktrees. */
   readonly worktrees: NotedWorktrees;
 
   /** @param known the logs that were read before, by their paths, in a process that stays */

@@ -1,4 +1,4 @@
-/** What is noted of worktrees that have had sessions, so that one whose folder is gone belongs to its repository all the same. */
+/** Notes on worktrees that have had sessions, so that one whose folder is gone belongs to its repository all the same. */
 import type { UnreachableError } from '../../src/errors.js';
 import type { Stamp } from '../logs/line.js';
 import { placeLines } from './log.js';
@@ -22,7 +22,7 @@ export class NotedWorktrees {
     this.#logs.write(workspace, (log) => log.write((state) => placeLines(sameOf(state.place), place), this.#stamp));
   }
 
-  /** @returns what was noted of a worktree, which may be gone. Null if nothing was */
+  /** @returns the note on a worktree, which may be gone. Null if there is none */
   find({ id }: Pick<Workspace, 'id'>): WorkspacePlace | null {
     return this.#logs.readOnly(id, 'place')?.place ?? null;
   }

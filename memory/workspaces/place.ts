@@ -1,4 +1,4 @@
-/** What is noted of a worktree, so that it can be brought back when its folder is gone. */
+/** The note on a worktree, so that it can be brought back when its folder is gone. */
 import { checkoutOf, gitFoldersOf } from '../git/checkout.js';
 import { repositoryOf } from '../git/history.js';
 import { realOf, type Workspace } from './workspace.js';

@@ -8,7 +8,7 @@ import { type Asking, type Repository, withRepository } from '../git/repository.
 import { homeOf, registeredIn, repositoryAt } from './place.js';
 
 const ASKING: Asking = { about: 'commits', preparingMs: 5 * SECOND, askingMs: 10 * SECOND };
-/** What `worktree end` keeps of a removed worktree, for a while. Its time follows its name. */
+/** Where `worktree end` keeps removed worktrees for a while. The time follows the name. */
 const KEPT = 'refs/watchkeeper/removed/';
 const TIME = /^\d[\dTZ:._-]*$/;
 /** A word that a shell reads as it is. */

@@ -122,6 +122,7 @@ test('a session of a removed worktree is one of the repository, and the printed 
     const { out } = await say(name, `${words} ${id}`, scene.two);
     process.stdout.write(`--- ${name} ${words}\n${out}`);
     expect(out).toContain(line);
+    expect(out).not.toContain('was last in');
   }
   execFileSync('sh', ['-c', line], { env: scene.made.git.variables, stdio: 'pipe' });
   expect(existsSync(join(removed, '.git'))).toBe(true);
@@ -133,12 +134,15 @@ test('an agent that ended in another worktree is found there by `keep`, also whe
   scene.writes('c-1', scene.two);
   const memory = scene.open();
   memory.sessions.withSession(id, (session) => endRun(memory, session, agent, 'prompt_input_exit'));
+  const there = scene.open(scene.two);
+  there.claims.leaveReport(there.workspace, 'ses_other', 'it was put away');
   await say('work', `keep ${id}`, scene.made.root);
   scene.made.git.run(scene.made.root, 'worktree', 'list');
   execFileSync('rm', [scene.transcript('c-1')]);
   expect((await listed('--here --all', scene.two)).map(({ session_id }) => session_id)).toEqual([id]);
   expect((await scene.inside(scene.two)).sessions).toMatchObject([{ session_id: id, is_own: false, agent: 'left' }]);
-  // What waits for the next one who begins here still waits.
+  // A sentence for the next session that begins there still waits for it.
+  expect(scene.open(scene.two).claims.read(there.workspace)?.reports).toEqual(['it was put away']);
   expect(await listed('--here --all', scene.one)).toEqual([]);
 });
 
@@ -183,4 +187,14 @@ test('another worktree below a checkout changes nothing of it: not its checkpoin
   writeFileSync(join(nested, 'new.ts'), 'newer');
   made.git.run(made.root, 'worktree', 'remove', '--force', nested);
   expect(await mark('--verify after')).toMatchObject({ code: 0 });
+});
+
+test('a plain folder where an agent has ended does not become a workspace', async () => {
+  const { id, agent } = scene.agent('c-1', scene.made.root);
+  scene.writes('c-1', scene.folder);
+  const memory = scene.open();
+  memory.sessions.withSession(id, (session) => endRun(memory, session, agent, 'prompt_input_exit'));
+  await say('work', `keep ${id}`, scene.made.root);
+  const there = scene.open(scene.folder);
+  expect(there.claims.read(there.workspace)).toBeNull();
 });
