@@ -64,6 +64,41 @@ test('from what was kept of it when it ended, the last one, and not from that of
   expect([isBack(), branchThere()]).toEqual([true, 'feature/login']);
 });
 
+/** As `worktree end` keeps a worktree with uncommitted changes: its files, with the tip and the index as parents. */
+function keepChanges(): void {
+  writeFileSync(join(path, 'login.ts'), 'half');
+  writeFileSync(join(path, 'new.ts'), 'new');
+  const git = (...words: string[]) => made.git.run(path, ...words).trim();
+  const index = git('commit-tree', git('write-tree'), '-m', 'watchkeeper: index');
+  git('add', '.');
+  const kept = git('commit-tree', git('write-tree'), '-p', tip, '-p', index, '-m', 'watchkeeper: files');
+  git('update-ref', 'refs/watchkeeper/removed/feature-login-20260101T000000Z', kept);
+}
+
+const changes = () => made.git.run(path, 'status', '--porcelain').split('\n').filter(Boolean);
+
+test('with the uncommitted changes that were kept, whether its branch went or stayed', () => {
+  keepChanges();
+  made.git.run(made.root, 'worktree', 'remove', '--force', path);
+  made.git.run(made.root, 'branch', '-D', 'feature/login');
+  for (const _ of ['without the branch', 'with it']) {
+    bringBack();
+    expect([branchThere(), made.git.run(path, 'rev-parse', 'HEAD').trim()]).toEqual(['feature/login', tip]);
+    expect(changes()).toEqual([' M login.ts', '?? new.ts']);
+    made.git.run(made.root, 'worktree', 'remove', '--force', path);
+  }
+});
+
+test('without those of an earlier time, if its branch has moved on', () => {
+  keepChanges();
+  made.git.run(path, 'reset', '-q', '--hard');
+  made.git.run(path, 'commit', '-q', '--allow-empty', '-m', 'later');
+  made.git.run(made.root, 'worktree', 'remove', '--force', path);
+  bringBack();
+  expect(changes()).toEqual([]);
+  expect(made.git.run(path, 'log', '-1', '--format=%s').trim()).toBe('later');
+});
+
 test('from its commit, if its branch is gone or checked out elsewhere, or it had none', () => {
   made.git.run(made.root, 'worktree', 'remove', path);
   made.git.run(made.root, 'branch', '-D', 'feature/login');
