@@ -49,8 +49,11 @@ export function standingIn(memory: Locating, workspace: Workspace, until = Numbe
   const known = memory.claims.read(workspace);
   const { variables } = memory.surroundings;
   const isIn = (directory: string) => memory.claims.workspaceOf(directory, variables).id === workspace.id;
-  const locate = locator(memory);
-  const guests = mayBeGuests(memory, workspace, known?.sessions ?? new Set()).flatMap((id): Guest[] => {
+  const published = publishedHere(memory);
+  const may = mayBeGuests(memory, workspace, known?.sessions ?? new Set(), published);
+  if (may.length === 0) return { known, guests: [] };
+  const locate = locator(memory, published);
+  const guests = may.flatMap((id): Guest[] => {
     if (memory.clock.now() >= until || memory.sessions.endsEnded(id)) return [];
     const [session] = openOne(memory, id);
     const directory = session === undefined ? null : locate(session);
@@ -116,10 +119,10 @@ export function directoryOfAgent(memory: Locating, session: Located): string | n
 }
 
 /** As {@link directoryOfAgent}, for many sessions. */
-export function locator(memory: Locating): (session: Located) => string | null {
+export function locator(memory: Locating, agents = publishedHere(memory)): (session: Located) => string | null {
   const { programs } = memory;
   const published = new Map<string, string>();
-  for (const agent of publishedHere(memory)) {
+  for (const agent of agents) {
     const id = agent.isAlive ? sessionOf(memory, agent) : null;
     if (id !== null) published.set(id, agent.state.directory);
   }
@@ -141,9 +144,14 @@ function sessionOf({ bindings }: Locating, { provider, conversation, process }: 
 }
 
 /** @returns sessions whose agents may be in the workspace: those of the same repository, and those of agents that publish a directory */
-function mayBeGuests(memory: Locating, workspace: Workspace, known: ReadonlySet<string>): string[] {
+function mayBeGuests(
+  memory: Locating,
+  workspace: Workspace,
+  known: ReadonlySet<string>,
+  agents: readonly PublishedAgent[],
+): string[] {
   if (memory.isBridges) return [];
-  const published = publishedHere(memory).flatMap((agent) => sessionOf(memory, agent) ?? []);
+  const published = agents.flatMap((agent) => sessionOf(memory, agent) ?? []);
   const others = placesAround(workspace).flatMap((place) => unsettledOf(memory, place));
   return [...new Set([...published, ...others])].filter((id) => !known.has(id));
 }
