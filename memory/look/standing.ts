@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { UnreachableError, UsageError } from '../../src/errors.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { Memory } from '../sessions/memory.js';
-import { openOne } from '../sessions/openHere.js';
+import { mostUrgentFirst, type OpenHere, openIn, openOne } from '../sessions/openHere.js';
 import { type PublishedAgent, publishedAgents } from '../sessions/published.js';
 import type { Viewer } from '../sessions/views.js';
 import type { WorkspaceState } from '../workspaces/log.js';
@@ -60,6 +60,13 @@ export function standingIn(memory: Locating, workspace: Workspace, until = Numbe
     return directory !== null && isIn(directory) ? [{ id, directory }] : [];
   });
   return { known, guests };
+}
+
+/** @returns the sessions that stand in the caller's workspace and have not ended, the most urgent first */
+export function openHere(memory: Locating): OpenHere[] {
+  const { workspace } = memory;
+  const { guests } = standingIn(memory, workspace);
+  return mostUrgentFirst([...openIn(memory, workspace), ...guests.flatMap(({ id }) => openOne(memory, id))]);
 }
 
 /** Sessions of some directories, for a list of them. */

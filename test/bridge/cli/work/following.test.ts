@@ -198,3 +198,20 @@ test('a plain folder where an agent has ended does not become a workspace', asyn
   const there = scene.open(scene.folder);
   expect(there.claims.read(there.workspace)).toBeNull();
 });
+
+test('a person there who names no session reads its id, too', async () => {
+  const { id } = scene.agent('c-1', scene.made.root);
+  scene.writes('c-1', scene.two);
+  await expect(say('track', 'note mind', scene.two)).rejects.toThrow(id);
+  await expect(say('track', 'note mind', scene.one)).rejects.not.toThrow(id);
+});
+
+test('what crashed there is in the way of a new session there', async () => {
+  const id = await killedIn(scene.two);
+  const { code, out, err } = await say('track', 'init Paint', scene.two);
+  expect(code).toBe(1);
+  expect(`${out}${err}`).toContain(`${id} crashed`);
+  // A session that recorded itself is resumed by an agent.
+  await expect(say('track', 'init --resume', scene.two)).rejects.toThrow(`track resume ${id}`);
+  expect((await say('track', 'init Paint', scene.one)).code).toBe(0);
+});
