@@ -78,6 +78,11 @@ export function commandLineSessionId(projectKey: string, id: string): string {
   return requireSessionId(`cli_${projectKey}_${id}`);
 }
 
+/** @returns whether an id has the form of those that bridges give to the sessions of messages */
+export function isMessageSessionId(sessionId: string): boolean {
+  return /^(?:tg|cli)_.+_/.test(sessionId);
+}
+
 /** @returns the id of a message's first attempt, for either attempt */
 export function firstAttemptId(sessionId: string): string {
   return sessionId.endsWith(REVIVAL) ? sessionId.slice(0, -REVIVAL.length) : sessionId;

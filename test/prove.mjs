@@ -21,6 +21,7 @@ const PROOFS = {
   week: ['test/week/main.js', 'what a week with real agents leaves, beside what is said of it'],
   'memory-races': ['test/memory/races/main.js', 'that no acknowledged line of a log is lost among many writers'],
   'plan-races': ['test/planRaces/main.js', 'that no change of a plan is lost, and one agent wins each phase'],
+  'worktree-ends': ['test/worktrees/main.js', 'that ended worktrees lose no file and no commit, whenever killed'],
   orchestration: ['test/orchestration/main.js', 'what real agents make of a plan, killed and taken over'],
   'mcp-inspector': ['test/mcpInspector/main.js', 'the MCP server by the Inspector: every tool, refusals, no warning'],
   'git-programs': ['test/memory/git/main.js', 'that no program that a repository names to git is run'],

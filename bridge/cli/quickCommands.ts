@@ -37,7 +37,7 @@ export const QUICK_COMMANDS: Readonly<Record<QuickName, Entry>> = {
     load: () => import('./handoff/handoff.js'),
   },
   worktree: {
-    summary: 'list the git worktrees of a repository, and what is in them',
+    summary: 'make, list and end the git worktrees of a repository',
     load: () => import('./worktree/worktree.js'),
   },
   mcp: { summary: "serve session memory's tools to agents, or call one", load: () => import('./mcp.js') },

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 import { systemClock } from '../../src/time.js';
 import { startCompiled } from '../command/compiled.js';
 import type { ListedTool } from './listing.js';
@@ -32,7 +33,7 @@ function main(): void {
     version,
     tools,
     async callTool(name, args, meta) {
-      calls ??= startCompiled(beside('calls.cjs'), require) as Calls;
+      calls ??= loadCalls();
       return calls.callFromServer(name, args, meta, {
         ...{ version, environment: env },
         directory,
@@ -42,6 +43,14 @@ function main(): void {
     },
   };
   serve(offered, () => startCompiled(beside('library.cjs'), require) as Library, process, systemClock);
+}
+
+/** The last code that is loaded, so that later flags do not keep V8 from using what the build has compiled. */
+function loadCalls(): Calls {
+  const loaded = startCompiled(beside('calls.cjs'), require) as Calls;
+  // A server waits nearly all the time, and its memory would grow to twice what a call needs, and stay so.
+  setFlagsFromString('--optimize-for-size');
+  return loaded;
 }
 
 /** @returns where it was started, also if that is not there any more */

@@ -33,6 +33,8 @@ export interface VerbsCommand {
   readonly aliases?: Readonly<Record<string, AnyVerb>>;
   readonly about: string;
   readonly examples: string;
+  /** Services of the door that only these verbs ask for. */
+  readonly services?: (context: CommandContext) => Pick<Door, 'bridgeWork'>;
 }
 
 const COMMON_HELP = `  --session ID  the id or the name of a session
@@ -44,12 +46,12 @@ exit code: 0 done, 1 refused or found something, 2 usage, or no session is meant
 clearly, 3 the memory cannot be read or written`;
 
 /** @returns a command whose first word says what to do */
-export function verbsCommand({ name, verbs, aliases = {}, about, examples }: VerbsCommand): Command {
+export function verbsCommand({ name, verbs, aliases = {}, about, examples, services }: VerbsCommand): Command {
   const usages = verbs.map(usageOf).join('\n');
   const words = { ...Object.fromEntries(verbs.map((verb) => [verb.name, verb])), ...aliases };
   return {
     help: `usage: watchkeeper ${name} WORD [--session ID] [--dir FOLDER] [--json] …\n\n${about}\n\n${usages}\n\n${COMMON_HELP}\n\nexamples:\n${examples}`,
-    run: (args, context) => runVerb(words, args, context),
+    run: (args, context) => runVerb(words, args, context, services?.(context)),
   };
 }
 
@@ -57,6 +59,7 @@ async function runVerb(
   words: Readonly<Record<string, AnyVerb>>,
   args: readonly string[],
   context: CommandContext,
+  services: Partial<Door> = {},
 ): Promise<ExitCode> {
   const { first, rest } = splitDir(args);
   const [name = '', ...others] = rest;
@@ -68,7 +71,7 @@ async function runVerb(
   }
   const { input, folder, isJson } = readTyped(verb, [...first, ...others]);
   const { io, redact, surroundings } = context;
-  const door = doorOf(context, isJson);
+  const door = { ...doorOf(context, isJson), ...services };
   const aside = (lines: readonly string[]) => sayEach(io, lines);
   return askVerb({ surroundings, folder, redact, door, aside }, verb, input, (outcome) =>
     show(context, outcome, isJson),

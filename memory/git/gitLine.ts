@@ -73,6 +73,8 @@ export function ordinaryLine(directory: string, args: readonly string[], { PATH,
   return gitLine(['-C', directory, ...args], directory, { PATH, HOME });
 }
 
+const NO_CONFIGURATION = { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' } as const;
+
 /** @returns the line of any other call, also of one that writes */
 export function privateLine(repository: PrivateRepository, args: readonly string[], variables: GitVariables): GitLine {
   const { root, folder, common, ours, settings } = repository;
@@ -83,9 +85,18 @@ export function privateLine(repository: PrivateRepository, args: readonly string
     GIT_COMMON_DIR: ours,
     GIT_OBJECT_DIRECTORY: join(common, 'objects'),
     GIT_WORK_TREE: root,
-    GIT_CONFIG_GLOBAL: '/dev/null',
-    GIT_CONFIG_NOSYSTEM: '1',
+    ...NO_CONFIGURATION,
   });
+}
+
+/**
+ * The line of a deed on branches and commits that a person has asked for by name. The settings of the repository and the user count, as
+ * for a signature, but no hook runs.
+ * @param common the folder that worktrees share: it stays when a worktree goes
+ */
+export function deedLine(common: string, args: readonly string[], { PATH, HOME }: GitVariables): GitLine {
+  const words = ['-C', common, `--git-dir=${common}`, '-c', 'core.hooksPath=/dev/null', ...args];
+  return gitLine(words, common, { PATH, HOME });
 }
 
 /** Where a question about commits is tried, in {@link PrivateRepository.ours}. Git's objects there are not in the repository. */
@@ -94,6 +105,8 @@ export const TRIAL = {
   objects: 'objects',
   alternates: 'objects/info/alternates',
   files: 'files',
+  /** In the place of a worktree's own folder while its files are kept. */
+  keep: 'keep',
 } as const;
 /** The worktree of a trial is empty at first, and nothing of a user decides how files are merged. */
 const NO_ATTRIBUTES = ['-c', 'core.attributesFile=/dev/null'];
@@ -113,20 +126,65 @@ const AUTHOR = {
  * @returns the line of a call about commits alone: no worktree, no setting of a user, no object of the repository is changed
  */
 export function trialLine(root: string, ours: string, args: readonly string[], variables: GitVariables): GitLine {
+  return commitLine(root, { ours, objects: join(ours, TRIAL.objects) }, args, variables);
+}
+
+/** As {@link trialLine}, but what git writes are objects of the repository. They have our name as author. */
+export function storeLine(
+  repository: Pick<PrivateRepository, 'root' | 'ours' | 'common'>,
+  args: readonly string[],
+  variables: GitVariables,
+): GitLine {
+  const { root, ours, common } = repository;
+  const line = commitLine(root, { ours, objects: join(common, 'objects') }, args, variables);
+  return { ...line, env: { ...line.env, ...KEEPER } };
+}
+
+/**
+ * The line of a call that takes files of a worktree into an index of ours, and into objects of the repository, byte for byte: the
+ * attributes there (`repository.ts`) turn every conversion off.
+ */
+export function keepLine(repository: PrivateRepository, args: readonly string[], variables: GitVariables): GitLine {
+  const { root, ours, common, settings } = repository;
+  const keep = join(ours, TRIAL.keep);
+  const words = ['-C', root, ...NO_ATTRIBUTES, ...settings.flatMap((setting) => ['-c', setting]), ...args];
+  return gitLine(words, root, {
+    ...{ PATH: variables.PATH, HOME: variables.HOME, GIT_DIR: keep, GIT_COMMON_DIR: keep },
+    GIT_INDEX_FILE: join(keep, 'index'),
+    GIT_OBJECT_DIRECTORY: join(common, 'objects'),
+    GIT_WORK_TREE: root,
+    ...NO_CONFIGURATION,
+    GIT_ATTR_NOSYSTEM: '1',
+  });
+}
+
+function commitLine(
+  root: string,
+  { ours, objects }: { readonly ours: string; readonly objects: string },
+  args: readonly string[],
+  variables: GitVariables,
+): GitLine {
   const files = join(ours, TRIAL.files);
   return gitLine(['-C', files, ...NO_ATTRIBUTES, ...args], root, {
     PATH: variables.PATH,
     HOME: variables.HOME,
     GIT_DIR: ours,
     GIT_COMMON_DIR: ours,
-    GIT_OBJECT_DIRECTORY: join(ours, TRIAL.objects),
+    GIT_OBJECT_DIRECTORY: objects,
     GIT_WORK_TREE: files,
-    GIT_CONFIG_GLOBAL: '/dev/null',
-    GIT_CONFIG_NOSYSTEM: '1',
+    ...NO_CONFIGURATION,
     GIT_ATTR_NOSYSTEM: '1',
     ...AUTHOR,
   });
 }
+
+/** Of commits that hold what was removed. The same contents at the same place are the same commit. */
+const KEEPER = {
+  GIT_AUTHOR_NAME: 'watchkeeper',
+  GIT_AUTHOR_EMAIL: 'watchkeeper@localhost',
+  GIT_COMMITTER_NAME: 'watchkeeper',
+  GIT_COMMITTER_EMAIL: 'watchkeeper@localhost',
+} as const;
 
 export interface GitCall {
   /** In milliseconds. Then git is killed. */

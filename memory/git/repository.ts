@@ -1,5 +1,5 @@
 /** A repository, asked so that nothing of it is run; see `gitLine.ts`. */
-import { lstatSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { checkoutOf, type GitFolders, gitFoldersOf } from './checkout.js';
@@ -9,10 +9,12 @@ import {
   type GitLine,
   type GitVariables,
   isInside,
+  keepLine,
   placeLine,
   privateLine,
   runGit,
   settingsLine,
+  storeLine,
   TRIAL,
   trialLine,
 } from './gitLine.js';
@@ -34,13 +36,25 @@ export interface Repository {
   readonly common: string;
   /** @returns what git printed; null if it failed or took too long */
   ask(args: readonly string[], print?: Print): string | null;
-  /** As {@link ask}, about another worktree of the repository. @returns null also if its files belong to another user */
-  askIn(worktree: WorktreePlace, args: readonly string[]): string | null;
+  /**
+   * As {@link ask}, about another worktree of the repository.
+   * @param encoding as of {@link GitCall}
+   * @returns null also if its files belong to another user
+   */
+  askIn(worktree: WorktreePlace, args: readonly string[], encoding?: GitCall['encoding']): string | null;
   /**
    * Asks about commits alone. Git may write objects and an index: they last as long as the question, outside the repository. No
    * setting and no worktree of a user changes the answer.
    */
   attempt(args: readonly string[], call?: Omit<GitCall, 'limitMs'>): GitEnd;
+  /** As {@link attempt}, but objects that git writes stay in the repository. No branch is changed. */
+  store(args: readonly string[], call?: Omit<GitCall, 'limitMs'>): GitEnd;
+  /**
+   * Takes files of a worktree into an index of ours and into objects of the repository, whatever attributes and filters say. The index
+   * begins empty, and is the same for all calls about one question.
+   * @param input in the encoding `latin1`, as what is printed
+   */
+  keepFiles(worktree: WorktreePlace, args: readonly string[], input?: string): GitEnd;
 }
 
 /** A worktree: its top level, and the folder of its own that git keeps for it. */
@@ -96,8 +110,8 @@ interface Place {
 function repositoryIn(ours: string, { root, folders, settings, variables, askingMs }: Place): Repository {
   const { common, folder } = folders;
   const { isBare, ofFiles, ofPrint } = settings;
-  const printed = (line: GitLine) => {
-    const { code, out } = runGit(line, { limitMs: askingMs });
+  const printed = (line: GitLine, encoding?: GitCall['encoding']) => {
+    const { code, out } = runGit(line, { limitMs: askingMs, encoding });
     return code === 0 ? out : null;
   };
   let isPrepared = false;
@@ -109,16 +123,47 @@ function repositoryIn(ours: string, { root, folders, settings, variables, asking
       const obeyed = print === 'plain' ? ofFiles : [...ofFiles, ...ofPrint];
       return printed(privateLine({ ...folders, root, ours, settings: obeyed }, args, variables));
     },
-    askIn(place, args) {
+    askIn(place, args, encoding) {
       if (!isOwn(place)) return null;
-      return printed(privateLine({ ...place, common, ours, settings: ofFiles }, args, variables));
+      return printed(privateLine({ ...place, common, ours, settings: ofFiles }, args, variables), encoding);
     },
     attempt(args, call = {}) {
       if (!isPrepared) prepareTrial(ours, common);
       isPrepared = true;
       return runGit(trialLine(root, ours, args, variables), { ...call, limitMs: askingMs });
     },
+    store(args, call = {}) {
+      if (!isPrepared) prepareTrial(ours, common);
+      isPrepared = true;
+      return runGit(storeLine({ root, ours, common }, args, variables), { ...call, limitMs: askingMs });
+    },
+    keepFiles(place, args, input) {
+      if (!isOwn(place)) return REFUSED;
+      prepareKeep(ours);
+      const line = keepLine({ ...place, common, ours, settings: ofFiles.filter(isOfBytes) }, args, variables);
+      return runGit(line, { input, encoding: 'latin1', limitMs: askingMs });
+    },
   };
+}
+
+/** The files belong to another user. */
+const REFUSED: GitEnd = { code: null, out: '', err: 'its files belong to another user' };
+/** They would change what is kept, or leave some of it out. */
+const NOT_OF_BYTES = /^core\.(?:attributesfile|autocrlf|sparsecheckout)(?:=|$)/i;
+/** Of all attributes, these count most. */
+const AS_IT_IS = '* -text -eol -ident -filter -working-tree-encoding\n';
+
+function isOfBytes(setting: string): boolean {
+  return !NOT_OF_BYTES.test(setting);
+}
+
+function prepareKeep(ours: string): void {
+  const keep = join(ours, TRIAL.keep);
+  if (existsSync(keep)) return;
+  for (const folder of ['info', 'refs']) mkdirSync(join(keep, folder), { recursive: true });
+  symlinkSync(join(ours, 'config'), join(keep, 'config'));
+  writeFileSync(join(keep, 'info/attributes'), AS_IT_IS);
+  writeFileSync(join(keep, 'HEAD'), 'ref: refs/heads/.invalid\n');
 }
 
 /** New objects come into a folder of ours. Those of the repository are read from there. */

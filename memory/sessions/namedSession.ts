@@ -1,6 +1,7 @@
 /** Finds the session that a person has named: by its id, its name, or the beginning or the end of its id. */
 import { didYouMean } from '../../src/config/didYouMean.js';
 import { UnreachableError, UsageError } from '../../src/errors.js';
+import { isMessageSessionId } from '../../src/ids.js';
 import type { Places } from '../home/places.js';
 import type { OpenSession, Sessions } from './sessions.js';
 
@@ -16,6 +17,7 @@ interface Named {
   readonly sessions: Pick<Sessions, 'ids' | 'archivedIds'>;
   /** Why sessions were left out. */
   readonly leftOut: readonly string[];
+  readonly isBridges: boolean;
   look(id: string): OpenSession | null;
 }
 
@@ -36,8 +38,10 @@ export function idOfNamed(memory: Named, named: string, isExact = false): string
 }
 
 /** @returns the error for a name that no session has, with the id that was probably meant */
-export function missing({ sessions, leftOut }: Named, named: string): Error {
+export function missing({ sessions, leftOut, isBridges }: Named, named: string): Error {
   const words = `there is no session ${JSON.stringify(named)}`;
+  if (!isBridges && isMessageSessionId(named))
+    return new UsageError(`${words} here; one of a bridge is in its logs folder: --dir LOGS`);
   if (leftOut.length > 0) return new UnreachableError(`${words} among those that can be read`);
   const ids = [...sessions.ids(), ...sessions.archivedIds()];
   const whole = named.length < SHORTEST_PART ? [] : ids.filter((id) => isPartOf(id, named));

@@ -1,11 +1,12 @@
 /** Words about a worktree: cells of a table, and sentences about those that need one. */
 import { counted } from '../../src/counted.js';
 import type { Inside } from '../look/inWorktrees.js';
-import type { ListedWorktree } from '../worktrees/list.js';
+import type { ListedWorktree, WorktreeList } from '../worktrees/list.js';
 import type { Answer, Why } from '../worktrees/merged.js';
 import { ago } from './status.js';
 
 const KIB = 1024;
+const MOST_NAMED = 5;
 const UNITS = ['KiB', 'MiB', 'GiB', 'TiB'];
 
 const WORDS: Readonly<Record<Why, string>> = {
@@ -85,6 +86,24 @@ export function notesOn(worktree: ListedWorktree, { sessions, agents }: Inside):
     ...agents
       .filter(({ session_id }) => session_id === null)
       .map(({ program, pid }) => `${name}: ${program} (pid ${pid}), of no session here`),
+  ];
+}
+
+/**
+ * @param days for which what was removed is kept
+ * @returns sentences about removals that were cut off, and about what removed worktrees held
+ */
+export function removedNotes({ kept, unfinished }: Pick<WorktreeList, 'kept' | 'unfinished'>, days: number): string[] {
+  const cutOff = unfinished.map(
+    ({ name }) => `${name}: its removal was cut off; \`watchkeeper worktree end ${name} --merge\` finishes it`,
+  );
+  if (kept.length === 0) return cutOff;
+  const names = kept.slice(0, MOST_NAMED).map(({ ref }) => ref.slice(ref.lastIndexOf('/') + 1));
+  const more = kept.length > MOST_NAMED ? `, and ${kept.length - MOST_NAMED} more` : '';
+  const ways = '`watchkeeper worktree list --json` has the way back to each';
+  return [
+    ...cutOff,
+    `${counted(kept.length, 'removed worktree')} kept for ${days} days (${names.join(', ')}${more}): ${ways}`,
   ];
 }
 

@@ -1,6 +1,7 @@
 /** `worktree start`: shows what would be made, and makes it once that is agreed to. */
 import * as z from 'zod/mini';
 import { UsageError } from '../../src/errors.js';
+import { removeOldIn } from '../worktrees/kept.js';
 import { TYPES } from '../worktrees/naming.js';
 import { fetchRemotes, type Plan, planWorktree, startWorktree } from '../worktrees/start.js';
 import { flag, neededOption, neededWord, option } from './fields.js';
@@ -42,7 +43,11 @@ export const start = verb({
     if (!is_made) return { verdict: 'refused', value: null, lines: ['git did not make it:', redact(fault ?? '')] };
     const setup =
       plan.setup === null || fault !== null ? null : await runSetup(door, plan.setup, plan, place.home, port);
+    const old = removeOldIn(place, memory.settings.removed_days, memory.clock.now(), variables);
     const asides = [
+      ...(old.length === 0
+        ? []
+        : [`kept for more than ${memory.settings.removed_days} days, and gone: ${old.join(', ')}`]),
       ...(fault === null ? [] : [`git made it, but failed afterwards: ${redact(fault)}`]),
       ...not_copied.map((words) => redact(`not copied: ${words}`)),
       ...(setup === null ? [] : [redact(setup)]),

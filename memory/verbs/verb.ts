@@ -56,6 +56,8 @@ export interface Door {
   startDetached(args: readonly string[]): void;
   /** Runs a command that a person has set, in a shell. Missing where none may be run. @returns why it failed; null if it did not */
   runSetup?(call: SetupCall): Promise<string | null>;
+  /** The work of the bridge that this directory's configuration names. Missing where no bridge is known. */
+  bridgeWork?(): Promise<{ readonly work: readonly BridgeWork[]; readonly unasked: string | null }>;
   /** For a verb that serves until it is stopped. @returns a signal that aborts then */
   untilStopped(): AbortSignal;
   /** Whether the caller is a program: it gets everything, and no words. A person gets what can be read. */
@@ -66,6 +68,13 @@ export interface Door {
   say(line: string): void;
   /** What to do about a record of a newer version, as an imperative. To update this program, if it is missing or returns null. */
   newerRemedy?(): string | null;
+}
+
+/** A session of a bridge that runs or waits. */
+export interface BridgeWork {
+  readonly session_id: string;
+  readonly status: string;
+  readonly directory: string;
 }
 
 /** A command for a new worktree. */

@@ -3,9 +3,20 @@ import { didYouMean } from '../../src/config/didYouMean.js';
 import { UnreachableError, UsageError } from '../../src/errors.js';
 import { type Inside, insideOf } from '../look/inWorktrees.js';
 import type { Memory } from '../sessions/memory.js';
-import { ageCell, changesCell, insideCell, mergedCell, nameCell, notesOn, sizeCell } from '../show/worktreeWords.js';
+import {
+  ageCell,
+  changesCell,
+  insideCell,
+  mergedCell,
+  nameCell,
+  notesOn,
+  removedNotes,
+  sizeCell,
+} from '../show/worktreeWords.js';
+import { wayBack } from '../worktrees/kept.js';
 import { findWorktrees, type ListedWorktree, listWorktrees } from '../worktrees/list.js';
-import { type RepositoryPlace, repositoryAt } from '../worktrees/place.js';
+import { type RepositoryPlace, repositoryAt, stayingFolder } from '../worktrees/place.js';
+import type { Removal } from '../worktrees/records.js';
 import { sizeOf } from '../worktrees/size.js';
 import { type Worktree, worktreeAround, worktreesNamed } from '../worktrees/worktree.js';
 import { flag, neededWord } from './fields.js';
@@ -24,7 +35,7 @@ export const list = verb({
     const place = placeOf(memory);
     const found = listWorktrees(place, memory.surroundings.process, memory.surroundings.variables);
     if (found === null) throw unanswered(place);
-    const { base, worktrees } = found;
+    const { base, worktrees, removed, unfinished } = found;
     const inside = await insideOf(memory, worktrees);
     const roots = new Set(worktrees.map(({ path }) => path));
     const here = worktreeAround(worktrees, memory.workspace.root)?.path ?? null;
@@ -39,8 +50,13 @@ export const list = verb({
         home: place.home,
         base,
         worktrees: rows.map((row) => ({ ...rowValue(row), is_here: row.worktree.path === here })),
+        removed: removed.map((each) => removalValue(each, place)),
+        unfinished: unfinished.map((each) => removalValue(each, place)),
       },
-      lines: tableOf(memory, rows, base === null ? null : base.name),
+      lines: tableOf(memory, rows, {
+        base: base === null ? null : base.name,
+        below: removedNotes(found, memory.settings.removed_days),
+      }),
     };
   },
 });
@@ -74,6 +90,11 @@ function worktreeNamed(memory: Memory, name: string): Worktree {
   const { process, variables, directory } = memory.surroundings;
   const worktrees = findWorktrees(place, process, variables);
   if (worktrees === null) throw unanswered(place);
+  return worktreeAmong(worktrees, name, directory);
+}
+
+/** @throws UsageError if there is no such worktree, or several may be meant */
+export function worktreeAmong(worktrees: readonly Worktree[], name: string, directory: string): Worktree {
   const [found, ...others] = worktreesNamed(worktrees, name, directory);
   if (found === undefined) {
     const known = worktrees.map(({ branch, path }) => branch ?? path);
@@ -107,7 +128,19 @@ function rowValue({ worktree, inside, size }: Row) {
   };
 }
 
-function tableOf({ clock, stamp, surroundings }: Memory, rows: readonly Row[], base: string | null) {
+function removalValue(removal: Removal, place: RepositoryPlace) {
+  const { name, path, at, kept } = removal;
+  return { name, path, at, kept, way_back: wayBack(removal, stayingFolder(place)) };
+}
+
+interface Notes {
+  /** The name of the branch for which it is said whether each is merged; null if none is known. */
+  readonly base: string | null;
+  /** Sentences on what is no worktree any more. */
+  readonly below: readonly string[];
+}
+
+function tableOf({ clock, stamp, surroundings }: Memory, rows: readonly Row[], { base, below }: Notes) {
   const now = clock.now();
   const { redact } = stamp;
   const { HOME } = surroundings.variables;
@@ -122,7 +155,7 @@ function tableOf({ clock, stamp, surroundings }: Memory, rows: readonly Row[], b
     ...(size === null ? [] : [sizeCell(size)]),
     HOME !== undefined && worktree.path.startsWith(`${HOME}/`) ? `~${worktree.path.slice(HOME.length)}` : worktree.path,
   ]);
-  const notes = rows.flatMap(({ worktree, inside }) => notesOn(worktree, inside).map(redact));
+  const notes = [...rows.flatMap(({ worktree, inside }) => notesOn(worktree, inside)), ...below].map(redact);
   return {
     head: ['BRANCH', 'CHANGES', `MERGED${base === null ? '' : ` INTO ${base}`}`, 'AGE', 'IN IT', ...size, 'FOLDER'],
     rows: cells.map((row) => row.map(redact)),

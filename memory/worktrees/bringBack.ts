@@ -1,20 +1,16 @@
 /** How a worktree whose folder was removed is brought back. */
 import { existsSync } from 'node:fs';
-import { basename } from 'node:path';
 import { SECOND } from '../../src/time.js';
 import { checkoutIn, isCommit } from '../git/checkout.js';
 import type { GitVariables } from '../git/gitLine.js';
 import { type Asking, type Repository, withRepository } from '../git/repository.js';
-import { homeOf, registeredIn, repositoryAt } from './place.js';
+import { quoted, wayBack } from './kept.js';
+import { homeOf, registeredIn, repositoryAt, stayingFolder } from './place.js';
+import { type Removal, removedWorktrees } from './records.js';
 
 const ASKING: Asking = { about: 'commits', preparingMs: 5 * SECOND, askingMs: 10 * SECOND };
-/** Where `worktree end` keeps removed worktrees for a while. The time follows the name. */
-const KEPT = 'refs/watchkeeper/removed/';
-const TIME = /^\d{8}T\d{6}Z(?:-\d+)? /;
-/** So begins the subject of a commit that holds uncommitted changes. */
-const OF_CHANGES = 'watchkeeper: ';
-/** A word that a shell reads as it is. */
-const PLAIN = /^[\w@%+=:,./-]+$/;
+
+const PLAIN_REF = /^refs\/watchkeeper\/removed\/[\w.-]+$/;
 
 export interface Removed {
   /** Its folder, which is gone. */
@@ -28,78 +24,52 @@ export interface Removed {
 }
 
 /**
- * The line is made of what git has, and not of what a file says that an agent of the project can write.
- * @returns the line for a shell that brings the folder back, with the uncommitted changes that were kept of it; null if its commits are
- *   not found, or its repository is gone
+ * @returns the line for a shell that brings the folder back: as `worktree end` has kept it, or else from its branch or commit; null if none
+ *   of these is found, or its repository is gone
  */
 export function wayToBringBack(removed: Removed, variables: GitVariables): string | null {
   const { root, common } = removed;
   const home = homeOf(common);
   const at = existsSync(home) ? repositoryAt(home) : null;
   if (at === null) return null;
+  const place = stayingFolder(at);
   return withRepository(at.root, variables, ASKING, (repository) => {
-    const source = sourceOf(repository, removed);
-    if (source === null) return null;
+    const ended = endedOf(repository, removed);
+    if (ended !== null) return wayBack(ended, place).join(' && ');
+    const words = sourceOf(repository, removed);
+    if (words === null) return null;
     const known = registeredIn(common).find((one) => one.root === root);
     // Git refuses to make a folder that it has registered, and twice if that is locked.
     const force = known === undefined ? [] : known.lock === null ? ['-f'] : ['-f', '-f'];
-    const commands = [
-      ['-C', home, 'worktree', 'add', ...force, ...source.words],
-      ...source.after.map((words) => ['-C', root, ...words]),
-    ];
-    return commands.map((words) => `git ${words.map(shellWord).join(' ')}`).join(' && ');
+    return `git ${['-C', place, 'worktree', 'add', ...force, ...words].map(quoted).join(' ')}`;
   });
 }
 
-interface Source {
-  /** The folder, with the words about branch and commit around it. */
-  readonly words: readonly string[];
-  /** The words of each call of git in the folder, once it is there. */
-  readonly after: readonly (readonly string[])[];
+/**
+ * An agent of the project can write such a record, and a person pastes the line: a ref or commit that a shell would read otherwise is none.
+ * @returns how it was ended, the last time; null if it was not, its contents are gone, or its branch is there again
+ */
+function endedOf(repository: Repository, { root, common }: Removed): Removal | null {
+  const last = removedWorktrees(common).find(({ path }) => path === root);
+  if (last === undefined) return null;
+  const { kept, head, tip, branch } = last;
+  const isPlain = (kept === null || PLAIN_REF.test(kept)) && (head === null || isCommit(head));
+  const contents = kept ?? head;
+  if (!isPlain || contents === null || commitOf(repository, contents) === null) return null;
+  return tip !== null && commitOf(repository, `refs/heads/${branch}`) !== null ? null : last;
 }
 
-function sourceOf(repository: Repository, { root, common, branch, head }: Removed): Source | null {
-  const commitOf = (name: string) =>
-    repository.ask(['rev-parse', '--verify', '-q', `${name}^{commit}`])?.trim() || null;
+/** @returns the folder, with the words about branch and commit around it */
+function sourceOf(repository: Repository, { root, common, branch, head }: Removed): string[] | null {
   const isBusy = branch !== null && isCheckedOut(common, branch, root);
-  const present = branch === null || isBusy ? null : commitOf(`refs/heads/${branch}`);
-  const kept = keptOf(repository, branch ?? basename(root));
-  const seen = head !== null && isCommit(head) ? commitOf(head) : null;
-  const tip = kept?.tip ?? seen;
-  const words =
-    present !== null && branch !== null
-      ? [root, branch]
-      : tip === null
-        ? null
-        : branch === null || isBusy
-          ? ['--detach', root, tip]
-          : ['-b', branch, root, tip];
-  if (words === null) return null;
-  const isOfThis = kept?.changes !== undefined && (present === null || present === commitOf(kept.tip));
-  const after = isOfThis
-    ? [
-        ['read-tree', '--reset', '-u', kept.changes],
-        ['read-tree', `${kept.changes}^2`],
-      ]
-    : [];
-  return { words, after };
+  if (branch !== null && !isBusy && commitOf(repository, `refs/heads/${branch}`) !== null) return [root, branch];
+  const commit = head !== null && isCommit(head) ? commitOf(repository, head) : null;
+  if (commit === null) return null;
+  return branch === null || isBusy ? ['--detach', root, commit] : ['-b', branch, root, commit];
 }
 
-interface Kept {
-  /** A name of the commit that was the tip. */
-  readonly tip: string;
-  /** The ref, if it holds uncommitted changes; their index is its second parent. */
-  readonly changes?: string;
-}
-
-/** @param name of the branch, or of the folder */
-function keptOf({ ask }: Repository, name: string): Kept | null {
-  const start = `${KEPT}${name.replaceAll(/[^A-Za-z0-9_-]+/g, '-').replaceAll(/^-+|-+$/g, '')}-`;
-  const lines = ask(['for-each-ref', '--sort=-refname', '--format=%(refname) %(subject)', KEPT])?.split('\n') ?? [];
-  const line = lines.find((each) => each.startsWith(start) && TIME.test(each.slice(start.length)));
-  const ref = line?.split(' ')[0];
-  if (line === undefined || ref === undefined) return null;
-  return line.slice(ref.length + 1).startsWith(OF_CHANGES) ? { tip: `${ref}^1`, changes: ref } : { tip: ref };
+function commitOf({ ask }: Repository, name: string): string | null {
+  return ask(['rev-parse', '--verify', '-q', `${name}^{commit}`])?.trim() || null;
 }
 
 /** Git checks a branch out only once. */
@@ -108,8 +78,4 @@ function isCheckedOut(common: string, branch: string, except: string): boolean {
   return [common, ...linked.map(({ folder }) => folder)].some(
     (folder) => checkoutIn({ folder, common })?.branch === branch,
   );
-}
-
-function shellWord(word: string): string {
-  return PLAIN.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

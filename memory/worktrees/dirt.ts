@@ -39,10 +39,16 @@ export interface WorktreeState {
 
 /**
  * @param roots the real paths of all worktrees of the repository: what is in another one is no change of this one
+ * @param encoding of the paths: `latin1` keeps every byte of a name apart
  * @returns null if git cannot say, or the files belong to another user
  */
-export function stateOf({ askIn }: Repository, place: WorktreePlace, roots: ReadonlySet<string>): WorktreeState | null {
-  const entries = askIn(place, STATUS)?.split('\0');
+export function stateOf(
+  { askIn }: Repository,
+  place: WorktreePlace,
+  roots: ReadonlySet<string>,
+  encoding: 'utf8' | 'latin1' = 'utf8',
+): WorktreeState | null {
+  const entries = askIn(place, STATUS, encoding)?.split('\0');
   if (entries === undefined) return null;
   const tracked: string[] = [];
   const untracked: string[] = [];
@@ -54,7 +60,8 @@ export function stateOf({ askIn }: Repository, place: WorktreePlace, roots: Read
     else if (entry.startsWith(UNTRACKED)) {
       const path = entry.slice(UNTRACKED.length);
       // Git shows a repository in another one as a folder.
-      if (!path.endsWith('/') || !roots.has(realOf(join(place.root, path)))) untracked.push(path);
+      const name = Buffer.from(path, encoding).toString();
+      if (!path.endsWith('/') || !roots.has(realOf(join(place.root, name)))) untracked.push(path);
     } else if (WORDS[entry[0] ?? ''] !== undefined) tracked.push(pathOf(entry));
   }
   return { head, branch, dirt: { tracked, untracked } };

@@ -1,5 +1,16 @@
 /** The ignored files that a new worktree gets from the main checkout, as its `.worktreeinclude` names them. */
-import { constants, copyFileSync, existsSync, lstatSync, mkdirSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readlinkSync,
+  readSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describeError } from '../../src/errors.js';
 import { READ_NO_LINK, readPlainFileSync } from '../../src/files/plainFile.js';
@@ -11,6 +22,7 @@ const NAME = '.worktreeinclude';
 const LARGEST_BYTES = 64 * 1024;
 const MIB = 1024 * 1024;
 const MOST_MIB = 512;
+const PART_BYTES = 64 * 1024;
 /** A pattern is relative to the checkout: one that leads out of it, or names all of it, is a mistake. */
 const OUTSIDE = /(^|\/)\.\.(\/|$)|^\/+$/;
 const LISTED = ['ls-files', '-z', '--others', '--ignored'];
@@ -23,7 +35,7 @@ export interface Included {
 }
 
 /** @param main the main checkout */
-export function includedFiles({ askIn }: Repository, main: WorktreePlace): Included {
+export function includedFiles(repository: Repository, main: WorktreePlace): Included {
   const path = join(main.root, NAME);
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return { files: [], faults: [] };
   const patterns = patternsIn(path);
@@ -34,10 +46,49 @@ export function includedFiles({ askIn }: Repository, main: WorktreePlace): Inclu
       files: [],
       faults: outside.map((pattern) => `${NAME} names ${pattern}, which is not inside ${main.root}`),
     };
-  const named = listed(askIn(main, [...LISTED, ...patterns.map((pattern) => `--exclude=${pattern}`)]));
-  const ignored = new Set(listed(askIn(main, [...LISTED, '--exclude-standard'])));
-  const files = named.filter((file) => ignored.has(file));
+  const files = namedFiles(repository, main, patterns);
   return { files, faults: faultsOf(main.root, files) };
+}
+
+/**
+ * @param main the main checkout, whose `.worktreeinclude` counts
+ * @returns the files that it names in another worktree and that are not the same in the main checkout; they would be lost with it.
+ *   None if the file of patterns cannot be read: then it has named nothing
+ */
+export function differingFiles(repository: Repository, main: WorktreePlace, other: WorktreePlace): string[] {
+  const path = join(main.root, NAME);
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return [];
+  const patterns = patternsIn(path);
+  if (typeof patterns === 'string') return [];
+  return namedFiles(repository, other, patterns).filter(
+    (file) => !isSameFile(join(main.root, file), join(other.root, file)),
+  );
+}
+
+function namedFiles({ askIn }: Repository, place: WorktreePlace, patterns: readonly string[]): string[] {
+  const named = listed(askIn(place, [...LISTED, ...patterns.map((pattern) => `--exclude=${pattern}`)]));
+  const ignored = new Set(listed(askIn(place, [...LISTED, '--exclude-standard'])));
+  return named.filter((file) => ignored.has(file));
+}
+
+/** Two links to the same path are the same. A large file is compared by its parts. */
+function isSameFile(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((path) => lstatSync(path, { throwIfNoEntry: false }));
+  if (first === undefined || second === undefined) return false;
+  if (first.isSymbolicLink() && second.isSymbolicLink()) return readlinkSync(one) === readlinkSync(other);
+  if (!first.isFile() || !second.isFile() || first.size !== second.size) return false;
+  const [left, right] = [openSync(one, READ_NO_LINK), openSync(other, READ_NO_LINK)];
+  try {
+    const [a, b] = [Buffer.alloc(PART_BYTES), Buffer.alloc(PART_BYTES)];
+    for (;;) {
+      const [count, same] = [readSync(left, a), readSync(right, b)];
+      if (count !== same || !a.subarray(0, count).equals(b.subarray(0, count))) return false;
+      if (count === 0) return true;
+    }
+  } finally {
+    closeSync(left);
+    closeSync(right);
+  }
 }
 
 function patternsIn(path: string): string[] | string {

@@ -6,8 +6,10 @@ import type { GitVariables } from '../git/gitLine.js';
 import { type Asking, type Repository, withRepository } from '../git/repository.js';
 import { type Base, baseOf } from './base.js';
 import { type Dirt, stateOf } from './dirt.js';
+import { type KeptRef, keptRefs } from './kept.js';
 import { type Answer, MOST_IN_A_LIST, Target } from './merged.js';
 import type { RepositoryPlace } from './place.js';
+import { cutOffRemovals, type Removal, removedWorktrees } from './records.js';
 import { type Worktree, worktreesOf } from './worktree.js';
 
 const ASKING: Asking = { about: 'files', preparingMs: 5 * SECOND, askingMs: 30 * SECOND };
@@ -27,6 +29,12 @@ export interface WorktreeList {
   /** The branch for which {@link ListedWorktree.merged} is answered; null if none is known. */
   readonly base: Base | null;
   readonly worktrees: readonly ListedWorktree[];
+  /** The contents of removed worktrees, the newest first. */
+  readonly kept: readonly KeptRef[];
+  /** The worktrees that were removed, the last one first. */
+  readonly removed: readonly Removal[];
+  /** Removals that were cut off. */
+  readonly unfinished: readonly Removal[];
 }
 
 /**
@@ -51,6 +59,9 @@ export function listWorktrees(
     );
     return {
       base,
+      kept: keptRefs(repository),
+      removed: removedWorktrees(repository.common),
+      unfinished: cutOffRemovals(repository.common),
       worktrees: stated.map((worktree) => ({
         ...worktree,
         merged: answers.get(worktree.path) ?? null,

@@ -54,6 +54,7 @@ const NOTHING = { now: 'nothing', conflicts: [] } as const;
 
 /** The limits of a look, in commits of the target, and in those of a branch. */
 export const MOST_IN_A_LIST = 500;
+export const MOST_AT_AN_END = 5_000;
 
 interface Trial {
   readonly now: 'nothing' | 'changes' | 'conflicts';
@@ -92,6 +93,18 @@ export class Target {
     const trial = this.#tree === null ? 'unreadable' : this.#merge(this.#commit, tip, this.#tree);
     if (typeof trial === 'string') return unknown(trial);
     return trial.now === 'nothing' ? yes('nothing_to_change', trial) : this.#lookBack(tip, base, trial);
+  }
+
+  /**
+   * @param how `attempt` for a trial; `store` if its objects are to stay in the repository
+   * @returns the tree that merging a commit makes; null if there is a conflict, or git cannot merge
+   */
+  mergedTree(tip: string, how: 'attempt' | 'store'): string | null {
+    this.#tree ??= this.#prepare();
+    if (this.#tree === null) return null;
+    // Git prints a tree with marks of conflicts, too, and then exits with 1.
+    const { code, out } = this.#repository[how](['merge-tree', '--write-tree', '-z', ...ONLY_NAMES, this.#commit, tip]);
+    return code === 0 ? out.split('\0')[0] || null : null;
   }
 
   /**

@@ -68,6 +68,11 @@ export function hasCheckout({ common, home }: Pick<RepositoryPlace, 'common' | '
   return home !== common && realOf(gitFoldersOf(home).folder) === common;
 }
 
+/** @returns a directory in which git can be asked whatever linked worktree is removed */
+export function stayingFolder(place: Pick<RepositoryPlace, 'common' | 'home'>): string {
+  return hasCheckout(place) ? place.home : place.common;
+}
+
 /** A linked worktree, as git has noted it. */
 export interface Registered {
   /** Git's folder for it. */

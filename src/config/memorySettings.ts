@@ -10,6 +10,7 @@ export const MEMORY_DEFAULTS = {
   freshness: { resumable_h: 1, stale_h: 48, critical_h: 168, archivable_h: 720 },
   auto_archive: { on_completion: true, when_archivable: true },
   keep_days: 90,
+  removed_days: 30,
   texts: true,
   delegation: { max_depth: 4, max_children: 10 },
   context: {
@@ -54,6 +55,8 @@ export function memorySettings() {
       ),
       /** Days for which kept copies of transcripts stay. */
       keep_days: z._default(count, MEMORY_DEFAULTS.keep_days),
+      /** Days for which what a removed worktree held stays in its repository. */
+      removed_days: z._default(count, MEMORY_DEFAULTS.removed_days),
       /** Whether words of prompts and answers are kept. */
       texts: z._default(z.boolean(), MEMORY_DEFAULTS.texts),
       delegation: z.prefault(

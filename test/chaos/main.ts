@@ -7,9 +7,8 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { describeError } from '../../src/errors.js';
-import { FAILPOINTS } from '../../src/failpoints.js';
 import { PACE, ROUNDS_PER_SCENE } from './cast.js';
-import { planRound, type RoundPlan, systematicRound } from './plan.js';
+import { POINTS, planRound, type RoundPlan, systematicRound } from './plan.js';
 import { playScene } from './playScene.js';
 import { appendLine, type RoundResult, readLines, type SceneResult } from './records.js';
 import { failpointTable, roundLine, summary } from './report.js';
@@ -64,7 +63,7 @@ async function main(): Promise<number> {
 function next(played: readonly SceneResult[]): RoundPlan[] {
   const rounds = played.flatMap((scene) => scene.rounds);
   if (values.failpoints) {
-    return FAILPOINTS.map((name, index) => systematicRound(index, name)).slice(
+    return POINTS.map((name, index) => systematicRound(index, name)).slice(
       rounds.length,
       rounds.length + ROUNDS_PER_SCENE,
     );

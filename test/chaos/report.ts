@@ -1,7 +1,6 @@
 /** What is printed of rounds, and of all of them. */
 import { renderTable } from '../../bridge/command/table.js';
-import { FAILPOINTS } from '../../src/failpoints.js';
-import type { Fault, StoreLoss } from './plan.js';
+import { type Fault, POINTS, type StoreLoss } from './plan.js';
 import type { RoundResult, SceneResult } from './records.js';
 
 export function roundLine({
@@ -35,7 +34,7 @@ export function summary(scenes: readonly SceneResult[]): string {
   const others = count(({ plan }) => (plan.fault.kind === 'failpoint' ? null : describeFault(plan.fault)));
   const violations = scenes.flatMap((scene) => scene.violations);
   const seconds = scenes.reduce((sum, { tookMs }) => sum + tookMs, 0) / 1_000;
-  const hits = FAILPOINTS.map((name) => ({ name, count: points.get(name) ?? 0 }));
+  const hits = POINTS.map((name) => ({ name, count: points.get(name) ?? 0 }));
   const least = hits.reduce((rarest, each) => (each.count < rarest.count ? each : rarest));
   const rows = [
     ...hits.map(({ name, count: hit }) => [name, String(hit)]),

@@ -161,6 +161,9 @@ describeScenes('a handoff that is enqueued', () => {
       const { session_id } = JSON.parse(enqueue(offer()).out);
       await scene.until('the answer', async () => (await scene.store.records.session(session_id))?.answer);
       writeFileSync(join(taker, 'a.ts'), 'one');
+      expect(wk('handoff', 'create', '--session', session_id, ...DOCUMENT).err).toMatch(
+        /^watchkeeper: there is no session "cli_[^"]+" here; one of a bridge is in its logs folder: --dir LOGS\n$/,
+      );
       const made = wk(
         'handoff',
         'create',

@@ -87,7 +87,8 @@ const CALLS: Readonly<Record<string, readonly (readonly [string, readonly number
   ],
   work: [['list --all --json', [0]]],
   handoff: [['list --json', [0]]],
-  worktree: [],
+  // The project is no repository.
+  worktree: [['end feature/none --merge --json', [2]]],
   mcp: [],
   state: [],
   plugin: [['status --json', [0, 1, 2]]],

@@ -44,6 +44,7 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'worktree start': [['wanted', '--type', 'fix']],
   'worktree list': [['--size']],
   'worktree path': [['main']],
+  'worktree end': [['--merged']],
 };
 
 /**

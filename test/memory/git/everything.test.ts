@@ -110,7 +110,7 @@ test('git is asked by our configuration, or where the repository is and how it i
       GIT_CONFIG_NOSYSTEM: '1',
       GIT_OPTIONAL_LOCKS: '0',
     });
-  const asked = ['status', 'diff', 'merge-base', 'rev-list', 'ls-files', 'for-each-ref', 'log'];
+  const asked = ['status', 'diff', 'merge-base', 'rev-list', 'ls-files', 'for-each-ref', 'log', 'rev-parse'];
   const untried = calls.filter((call) => isPrivate(call) && !isTrial(call));
   const kinds = untried.map(({ words }) => asked.find((kind) => words.includes(` ${kind} `)));
   expect(new Set(kinds)).toEqual(new Set(asked));

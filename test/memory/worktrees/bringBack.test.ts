@@ -1,10 +1,16 @@
 /** The printed line brings a removed worktree back, whatever is left of it. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { command as worktree } from '../../../bridge/cli/worktree/worktree.js';
+import { programRunner } from '../../../bridge/command/runProgram.js';
 import { gitFoldersOf } from '../../../memory/git/checkout.js';
 import { type Removed, wayToBringBack } from '../../../memory/worktrees/bringBack.js';
+import { UsageError } from '../../../src/errors.js';
+import { readProcessIdentity } from '../../../src/host/identity.js';
+import { systemClock } from '../../../src/time.js';
+import { runCommand } from '../../bridge/cli/inProcess.js';
 import { Worktrees } from './scene.js';
 
 let made: Worktrees;
@@ -54,51 +60,6 @@ test('although git has it registered, and locked', () => {
   expect([isBack(), branchThere()]).toEqual([true, 'feature/login']);
 });
 
-test('from what was kept of it when it ended, the last one, and not from that of a longer name', () => {
-  made.git.run(made.root, 'worktree', 'remove', path);
-  made.git.run(made.root, 'branch', '-D', 'feature/login');
-  made.git.run(made.root, 'update-ref', 'refs/watchkeeper/removed/feature-login-20260101T000000Z', 'main');
-  made.git.run(made.root, 'update-ref', 'refs/watchkeeper/removed/feature-login-20260201T000000Z', tip);
-  made.git.run(made.root, 'update-ref', 'refs/watchkeeper/removed/feature-login-page-20260301T000000Z', 'main');
-  expect(bringBack(removed('feature/login', null))).toContain('feature-login-20260201T000000Z');
-  expect([isBack(), branchThere()]).toEqual([true, 'feature/login']);
-});
-
-/** As `worktree end` keeps a worktree with uncommitted changes: its files, with the tip and the index as parents. */
-function keepChanges(): void {
-  writeFileSync(join(path, 'login.ts'), 'half');
-  writeFileSync(join(path, 'new.ts'), 'new');
-  const git = (...words: string[]) => made.git.run(path, ...words).trim();
-  const index = git('commit-tree', git('write-tree'), '-m', 'watchkeeper: index');
-  git('add', '.');
-  const kept = git('commit-tree', git('write-tree'), '-p', tip, '-p', index, '-m', 'watchkeeper: files');
-  git('update-ref', 'refs/watchkeeper/removed/feature-login-20260101T000000Z', kept);
-}
-
-const changes = () => made.git.run(path, 'status', '--porcelain').split('\n').filter(Boolean);
-
-test('with the uncommitted changes that were kept, whether its branch went or stayed', () => {
-  keepChanges();
-  made.git.run(made.root, 'worktree', 'remove', '--force', path);
-  made.git.run(made.root, 'branch', '-D', 'feature/login');
-  for (const _ of ['without the branch', 'with it']) {
-    bringBack();
-    expect([branchThere(), made.git.run(path, 'rev-parse', 'HEAD').trim()]).toEqual(['feature/login', tip]);
-    expect(changes()).toEqual([' M login.ts', '?? new.ts']);
-    made.git.run(made.root, 'worktree', 'remove', '--force', path);
-  }
-});
-
-test('without those of an earlier time, if its branch has moved on', () => {
-  keepChanges();
-  made.git.run(path, 'reset', '-q', '--hard');
-  made.git.run(path, 'commit', '-q', '--allow-empty', '-m', 'later');
-  made.git.run(made.root, 'worktree', 'remove', '--force', path);
-  bringBack();
-  expect(changes()).toEqual([]);
-  expect(made.git.run(path, 'log', '-1', '--format=%s').trim()).toBe('later');
-});
-
 test('from its commit, if its branch is gone or checked out elsewhere, or it had none', () => {
   made.git.run(made.root, 'worktree', 'remove', path);
   made.git.run(made.root, 'branch', '-D', 'feature/login');
@@ -111,6 +72,52 @@ test('from its commit, if its branch is gone or checked out elsewhere, or it had
   made.git.run(made.root, 'checkout', '-q', 'feature/login');
   bringBack();
   expect([isBack(), branchThere()]).toEqual([true, 'HEAD']);
+});
+
+describe('after `worktree end`', () => {
+  const end = (...words: string[]) =>
+    runCommand(worktree, ['end', 'feature/login', ...words], {
+      readSettings: () => Promise.reject(new UsageError('no bridge is configured')),
+      runProgram: programRunner(made.git.variables, systemClock),
+      surroundings: {
+        directory: made.root,
+        process: readProcessIdentity('host'),
+        variables: { ...made.git.variables, WATCHKEEPER_HOME: join(made.folder, 'home') },
+      },
+    });
+  const changes = () => made.git.run(path, 'status', '--porcelain').split('\n').filter(Boolean);
+
+  beforeEach(() => {
+    writeFileSync(join(path, 'login.ts'), 'half');
+    writeFileSync(join(path, 'new.ts'), 'new');
+  });
+
+  test('with its uncommitted changes, and its branch', async () => {
+    expect(await end('--discard', 'feature/login')).toMatchObject({ code: 0 });
+    expect(existsSync(path)).toBe(false);
+    bringBack();
+    expect([branchThere(), made.git.run(path, 'rev-parse', 'HEAD').trim()]).toEqual(['feature/login', tip]);
+    expect(changes()).toEqual([' M login.ts', '?? new.ts']);
+    // It is there again, and is removed by hand: what was kept before is old.
+    made.git.run(path, 'commit', '-q', '-a', '-m', 'later');
+    made.git.run(made.root, 'worktree', 'remove', '--force', path);
+    bringBack();
+    expect([changes(), made.git.run(path, 'log', '-1', '--format=%s').trim()]).toEqual([[], 'later']);
+  });
+
+  test('a record that would run something is not followed', async () => {
+    await end('--discard', 'feature/login');
+    const folder = join(removed().common, 'watchkeeper/removed');
+    const [name = ''] = readdirSync(folder);
+    const record = JSON.parse(readFileSync(join(folder, name), 'utf8'));
+    for (const evil of [
+      { kept: 'refs/watchkeeper/removed/$(touch;)-20260101T000000Z' },
+      { kept: null, head: '$(touch x)' },
+    ]) {
+      writeFileSync(join(folder, name), JSON.stringify({ ...record, ...evil }));
+      expect(wayBack()).not.toContain('touch');
+    }
+  });
 });
 
 test('not at all, if its commit is not known, or its repository is gone; no word becomes an option', () => {

@@ -1,0 +1,132 @@
+/** The parts of ending worktrees that one and many have in common. */
+import { insideOf } from '../look/inWorktrees.js';
+import type { Memory } from '../sessions/memory.js';
+import { backLines } from '../show/endWords.js';
+import { type Ended, endWorktree, finishWorktree } from '../worktrees/end.js';
+import { type Examined, examine, type Wanted } from '../worktrees/examine.js';
+import { wayBack } from '../worktrees/kept.js';
+import { findWorktrees } from '../worktrees/list.js';
+import { type RepositoryPlace, stayingFolder } from '../worktrees/place.js';
+import { cutOffRemovals, type Removal, removedWorktrees } from '../worktrees/records.js';
+import { takeBack } from '../worktrees/removal.js';
+import { type Worktree, worktreesNamed } from '../worktrees/worktree.js';
+import { type Around, offeredIn } from './againstEnding.js';
+import { squashMessage } from './squashMessage.js';
+import type { Door } from './verb.js';
+import { unanswered } from './worktrees.js';
+
+export function allOf({ surroundings }: Memory, place: RepositoryPlace): Worktree[] {
+  const found = findWorktrees(place, surroundings.process, surroundings.variables);
+  if (found === null) throw unanswered(place);
+  return found;
+}
+
+export function examinedOf(
+  { surroundings }: Memory,
+  place: RepositoryPlace,
+  wanted: readonly Wanted[],
+  worktrees: readonly Worktree[],
+): Examined[] {
+  const found = examine(place, wanted, worktrees, surroundings.variables);
+  if (found === null) throw unanswered(place);
+  return found;
+}
+
+export interface Finished {
+  readonly removal: Removal;
+  readonly way_back: readonly string[];
+  /** The step that failed, and why; null if all are done. */
+  readonly fault: string | null;
+  readonly lines: readonly string[];
+  readonly asides: readonly string[];
+}
+
+/**
+ * @param worktrees all that there are
+ * @returns a worktree of that name that is removed already, the last one; null if there is one, or none was
+ */
+export function removedNamed(
+  memory: Memory,
+  place: RepositoryPlace,
+  name: string,
+  worktrees: readonly Worktree[],
+): Finished | null {
+  const { directory } = memory.surroundings;
+  if (worktreesNamed(worktrees, name, directory).length > 0) return null;
+  const removed = removedWorktrees(place.common);
+  const [found] = worktreesNamed(removed.map(asWorktree), name, directory);
+  const removal = removed.find(({ path, branch }) => found?.path === path && found.branch === branch);
+  if (removal === undefined) return null;
+  const way_back = wayBack(removal, stayingFolder(place));
+  const lines = [`${removal.name} is removed already`, ...backLines(way_back)];
+  return { removal, way_back, fault: null, lines, asides: [] };
+}
+
+/**
+ * Finishes a removal that was cut off.
+ * @param isRemote whether the remote branch is to go
+ * @returns null if there is none of that name, or it had not really begun
+ */
+export function finishNamed(
+  memory: Memory,
+  place: RepositoryPlace,
+  { name, isRemote }: { readonly name: string; readonly isRemote: boolean },
+): Finished | null {
+  const { directory, variables } = memory.surroundings;
+  const cut = cutOffRemovals(place.common);
+  const [found] = worktreesNamed(cut.map(asWorktree), name, directory);
+  const removal = cut.find(({ path, branch }) => found?.path === path && found.branch === branch);
+  if (removal === undefined) return null;
+  const taken = removal.is_confirmed ? null : { fault: takeBack(place.common, removal), asides: [] };
+  if (taken !== null && taken.fault === null) return null;
+  const { fault, asides } = taken ??
+    finishWorktree(place, removal, isRemote, variables) ?? {
+      fault: 'git does not answer',
+      asides: [],
+    };
+  const done = `${removal.name}: the removal that was cut off is finished`;
+  const way_back = wayBack(removal, stayingFolder(place));
+  return { removal, way_back, fault, lines: [fault ?? done, ...backLines(way_back)], asides };
+}
+
+function asWorktree({ path, branch, folder }: Removal): Worktree {
+  const none = { is_main: false, operation: null, lock: null, created_at: null, ghost: null };
+  return { path, branch, folder, ...none };
+}
+
+export async function aroundOf(memory: Memory, place: RepositoryPlace, worktrees: readonly Worktree[], door: Door) {
+  const inside = await insideOf(memory, worktrees);
+  const bridge = (await door.bridgeWork?.()) ?? { work: [], unasked: null };
+  const home = stayingFolder(place);
+  const around: Around = { inside, bridge: bridge.work, offered: offeredIn(memory), worktrees, home };
+  const isSeen = [...inside.values()].every(({ processes }) => processes !== null);
+  const asides = [
+    ...(isSeen ? [] : ['this host does not show where processes work, so none was looked for']),
+    ...(process.geteuid?.() === 0 ? [] : ['processes of other users are not seen']),
+    ...(bridge.unasked === null ? [] : [`its bridge was not asked: ${bridge.unasked}`]),
+  ];
+  return { around, asides: asides.map(memory.stamp.redact) };
+}
+
+export interface EndOne {
+  readonly examined: Examined;
+  readonly worktrees: readonly Worktree[];
+  /** Null if it is to be made of the sessions. */
+  readonly message: string | null;
+  readonly isRemote: boolean;
+}
+
+export async function endOne(memory: Memory, place: RepositoryPlace, one: EndOne): Promise<Ended> {
+  const { examined, worktrees, isRemote } = one;
+  const { path } = examined.worktree;
+  const isMerged = examined.way === 'merge' && examined.merged?.merged !== 'yes';
+  const message = isMerged ? (one.message ?? (await squashMessage(memory, path, examined.name))) : '';
+  const { variables } = memory.surroundings;
+  const ending = {
+    ...{ examined, worktrees, message, is_remote_removed: isRemote },
+    ...{ removed_days: memory.settings.removed_days, now: memory.clock.now() },
+  };
+  const ended = endWorktree(place, ending, variables);
+  if (ended === null) throw unanswered(place);
+  return ended;
+}

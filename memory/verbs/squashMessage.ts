@@ -1,0 +1,76 @@
+/** The message of the commit that merges a worktree, made of the records of its sessions. */
+import { headOf, shorten } from '../../src/log/shorten.js';
+import { oneLine } from '../../src/log/visibleText.js';
+import { lookAt } from '../look/look.js';
+import type { Memory } from '../sessions/memory.js';
+import { worktreeAt } from '../workspaces/workspace.js';
+
+const LONGEST_TITLE = 72;
+const LONGEST_LINE = 500;
+const LONGEST_SUMMARY = 4_000;
+const MOST_SESSIONS = 20;
+const MOST_LINES = 30;
+/** A branch of ours, or of Claude Code. */
+const PREFIX = /^(?:[a-z]+\/|worktree-)/;
+
+/**
+ * @param name the branch, or the name of the folder
+ * @returns a title, and a block for each session that began or entered there: purpose, summary, steps, files
+ */
+export async function squashMessage(memory: Memory, path: string, name: string): Promise<string> {
+  const ids = [...(memory.claims.read(worktreeAt(path))?.sessions ?? [])].slice(-MOST_SESSIONS);
+  const blocks: Block[] = [];
+  for (const id of ids) {
+    const block = await blockOf(memory, id, path);
+    if (block !== null) blocks.push(block);
+  }
+  const purpose = blocks.find((block) => block.isExplicit)?.purpose ?? blocks[0]?.purpose ?? '';
+  const title = headOf(purpose === '' ? titleOf(name) : purpose, LONGEST_TITLE, memory.stamp.redact);
+  return `${[title, ...blocks.flatMap(({ lines }) => ['', ...lines])].join('\n')}\n`;
+}
+
+/** @returns `login-form` of `feature/login-form` as "Login form" */
+function titleOf(name: string): string {
+  const words =
+    name
+      .replace(PREFIX, '')
+      .replaceAll(/[-_/]+/g, ' ')
+      .trim() || name;
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+interface Block {
+  readonly purpose: string;
+  readonly isExplicit: boolean;
+  readonly lines: readonly string[];
+}
+
+/** @returns null if it cannot be read, or has nothing to say */
+async function blockOf(memory: Memory, id: string, path: string): Promise<Block | null> {
+  const session = memory.look(id);
+  if (session === null) return null;
+  const { log, state } = await lookAt(memory, session);
+  const { redact } = memory.stamp;
+  const purpose = redact(oneLine(state.purpose)).trim();
+  const summary = redact(log.end?.summary ?? '').trim();
+  const steps = state.steps.map(
+    ({ title, status }) => `- ${shorten(redact(oneLine(title)), LONGEST_LINE)} (${status.replace('_', ' ')})`,
+  );
+  const files = Object.keys(state.files)
+    .map(redact)
+    .map((file) => `- ${file.startsWith(`${path}/`) ? file.slice(path.length + 1) : file}`);
+  if (purpose === '' && summary === '' && steps.length === 0) return null;
+  const lines = [
+    `Session ${id}: ${shorten(purpose, LONGEST_LINE)}`,
+    ...(summary === '' ? [] : ['', ...shorten(summary, LONGEST_SUMMARY).split('\n').map(oneLine)]),
+    ...listed('Steps:', steps),
+    ...listed('Files:', files),
+  ];
+  return { purpose, isExplicit: log.facts?.explicit === true, lines };
+}
+
+function listed(head: string, items: readonly string[]): string[] {
+  if (items.length === 0) return [];
+  const more = items.length > MOST_LINES ? [`- and ${items.length - MOST_LINES} more`] : [];
+  return ['', head, ...items.slice(0, MOST_LINES).map(oneLine), ...more];
+}

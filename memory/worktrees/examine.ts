@@ -1,0 +1,172 @@
+/** Looks at a worktree that is to go, and finds all that git says against it. No byte of the repository is changed. */
+import { basename, sep } from 'node:path';
+import { MINUTE, SECOND } from '../../src/time.js';
+import type { GitVariables } from '../git/gitLine.js';
+import { type Asking, type Repository, withRepository } from '../git/repository.js';
+import { baseOf } from './base.js';
+import { stateOf } from './dirt.js';
+import { hiddenChanges } from './hidden.js';
+import { type Answer, Target as Merges, MOST_AT_AN_END } from './merged.js';
+import { mergeReasons } from './mergeReasons.js';
+import { hasCheckout, type RepositoryPlace } from './place.js';
+import { ownReasons, type Reason, type Way } from './reasons.js';
+import { type Target, targetOf, targetWorktree } from './target.js';
+import type { Worktree } from './worktree.js';
+
+export const ASKING: Asking = { about: 'files', preparingMs: 5 * SECOND, askingMs: 2 * MINUTE };
+const IGNORED = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard'];
+
+export interface Wanted {
+  readonly worktree: Worktree;
+  readonly way: Way;
+  /** A local branch to merge into; null for the default branch. */
+  readonly into: string | null;
+}
+
+export interface Examined {
+  readonly worktree: Worktree;
+  readonly way: Way;
+  /** As people call it: its branch, else its folder. */
+  readonly name: string;
+  /** Null if none is checked out. */
+  readonly branch: string | null;
+  /** The commit that is checked out; null before the first one, and if it is not known. */
+  readonly tip: string | null;
+  /** Null unless it is to be merged. */
+  readonly target: Target | null;
+  readonly merged: Answer | null;
+  /** Ignored files, which go with it; null if there are too many to list. */
+  readonly ignored: number | null;
+  readonly reasons: readonly Reason[];
+}
+
+/**
+ * @param worktrees all of the repository
+ * @returns for each one that is wanted; null if git does not answer
+ */
+export function examine(
+  place: RepositoryPlace,
+  wanted: readonly Wanted[],
+  worktrees: readonly Worktree[],
+  variables: GitVariables,
+): Examined[] | null {
+  return withRepository(place.root, variables, ASKING, (repository) => {
+    const examination = new Examination(repository, place, worktrees);
+    return wanted.map((each) => examination.of(each));
+  });
+}
+
+class Examination {
+  readonly #repository: Repository;
+  readonly #place: RepositoryPlace;
+  readonly #worktrees: readonly Worktree[];
+  /** By the commit of the target: its commits are read once for all that are merged into it. */
+  readonly #merges = new Map<string, Merges>();
+  /** The name of the default branch. Undefined until it is asked for; null if none is known. */
+  #default: string | null | undefined;
+
+  constructor(repository: Repository, place: RepositoryPlace, worktrees: readonly Worktree[]) {
+    this.#repository = repository;
+    this.#place = place;
+    this.#worktrees = worktrees;
+  }
+
+  of({ worktree, way, into }: Wanted): Examined {
+    const { path, folder, ghost } = worktree;
+    const name = worktree.branch ?? basename(path);
+    const nothing = {
+      worktree,
+      way,
+      name,
+      branch: worktree.branch,
+      tip: null,
+      target: null,
+      merged: null,
+      ignored: null,
+    };
+    const roots = new Set(this.#worktrees.map((each) => each.path));
+    const isThere = ghost === null && folder !== null;
+    const state = isThere ? stateOf(this.#repository, { root: path, folder }, roots) : null;
+    const hidden = isThere ? hiddenChanges(this.#repository, { root: path, folder }) : null;
+    if (folder === null || state === null || hidden === null) return { ...nothing, reasons: [leftover(worktree)] };
+    const branch = state.branch ?? worktree.branch;
+    const listed = this.#repository.askIn({ root: path, folder }, IGNORED)?.split('\0');
+    const ignored = listed?.filter((file) => file !== '') ?? null;
+    const main = hasCheckout(this.#place) ? { root: this.#place.home, folder: this.#place.common } : null;
+    const inside = [...roots].filter((root) => root.startsWith(path + sep));
+    const facts = {
+      worktree: { ...worktree, folder },
+      way,
+      dirt: state.dirt,
+      hidden,
+      ignored: ignored ?? [],
+      inside,
+      main,
+    };
+    const { target, merged, reasons } = this.#merging({ way, into, branch, tip: state.head });
+    return {
+      ...nothing,
+      name: branch ?? name,
+      ...{ branch, tip: state.head, target, merged },
+      ignored: ignored?.filter((file) => !file.endsWith('/')).length ?? null,
+      reasons: [...ownReasons(this.#repository, facts), ...reasons],
+    };
+  }
+
+  #merging({ way, into, branch, tip }: Pick<Wanted, 'way' | 'into'> & Pick<Examined, 'branch' | 'tip'>) {
+    const none = { target: null, merged: null };
+    if (way === 'keep_branch') return { ...none, reasons: [] };
+    if (this.#default === undefined) this.#default = baseOf(this.#repository)?.branch ?? null;
+    if (branch !== null && branch === this.#default) return { ...none, reasons: [defaultBranch(branch)] };
+    if (way !== 'merge') return { ...none, reasons: [] };
+    const target = targetOf(this.#repository, this.#worktrees, into);
+    if (target === null || tip === null || branch === target.branch)
+      return { ...none, reasons: [noTarget(into, target, tip)] };
+    const merges = this.#merges.get(target.commit) ?? new Merges(this.#repository, target.commit, MOST_AT_AN_END);
+    this.#merges.set(target.commit, merges);
+    const merged = merges.answer(tip);
+    const isToMerge = merged.merged !== 'yes';
+    const tree = isToMerge && merged.now === 'changes' ? merges.mergedTree(tip, 'attempt') : null;
+    const checkedOut = isToMerge ? targetWorktree(this.#repository, this.#worktrees, target) : null;
+    const reasons = mergeReasons(this.#repository, { into: target, answer: merged, tree, target: checkedOut });
+    return { target, merged, reasons };
+  }
+}
+
+function leftover({ path, ghost }: Worktree): Reason {
+  const words = {
+    folder_gone: `its folder ${path} is gone`,
+    replaced: `${path} belongs to another repository`,
+    unreadable: `git's folder ${path} does not say where it is`,
+    unregistered: `${path} was a worktree that git does not know any more`,
+    lost_git: `${path} has lost its .git`,
+  };
+  return {
+    reason: 'leftover',
+    words: ghost === null ? `git cannot say what is in ${path}` : words[ghost.kind],
+    remedy:
+      ghost?.kind === 'folder_gone'
+        ? 'if its disk comes back, so does it; otherwise `git worktree prune`, which leaves its branch'
+        : '`watchkeeper worktree list` says what to do about leftovers; look at its files first',
+  };
+}
+
+function defaultBranch(branch: string): Reason {
+  return {
+    reason: 'default_branch',
+    words: `${branch} is the default branch`,
+    remedy: 'to remove the folder only, say --keep-branch',
+  };
+}
+
+function noTarget(into: string | null, target: Target | null, tip: string | null): Reason {
+  const words =
+    tip === null
+      ? 'it has no commit yet'
+      : target !== null
+        ? `${target.branch} cannot be merged into itself`
+        : into === null
+          ? 'there is no default branch with a commit'
+          : `there is no branch ${into}`;
+  return { reason: 'not_mergeable', words, remedy: 'name a local branch with --into BRANCH, or say --discard' };
+}

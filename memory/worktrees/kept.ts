@@ -1,0 +1,144 @@
+/** The refs that keep what was removed, and the way back from each. */
+import { failpoint } from '../../src/failpoints.js';
+import { DAY, MINUTE, SECOND } from '../../src/time.js';
+import { deedLine, type GitVariables, runGit } from '../git/gitLine.js';
+import { type Asking, type Repository, withRepository } from '../git/repository.js';
+import { CONFLICTS_FILE } from './contents.js';
+import type { RepositoryPlace } from './place.js';
+import { forgetRemoved } from './records.js';
+
+const PLACE = 'refs/watchkeeper/removed/';
+const LOCAL = 'refs/heads/';
+/** `feature-login-20260131T093000Z`, and a number if there is such a one already */
+const NAME = /^(.+)-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z(?:-\d+)?$/;
+const LIMIT_MS = MINUTE;
+/** A run that was cut off has made it just before. */
+const SAME_MS = DAY;
+const MOST_TRIES = 100;
+const ASKING: Asking = { about: 'commits', preparingMs: 5 * SECOND, askingMs: 30 * SECOND };
+
+export interface KeptRef {
+  readonly ref: string;
+  readonly commit: string;
+  /** The worktree, as in `feature-login`. */
+  readonly name: string;
+  /** When it was made, UTC epoch milliseconds. */
+  readonly at: number;
+}
+
+/** @returns the newest first; those that others have put there are left out */
+export function keptRefs({ ask }: Pick<Repository, 'ask'>): KeptRef[] {
+  const lines = ask(['for-each-ref', '--format=%(refname)%09%(objectname)', PLACE])?.split('\n') ?? [];
+  const refs = lines.flatMap((line): KeptRef[] => {
+    const [ref = '', commit = ''] = line.split('\t');
+    const [, name, year, month, day, hour, minute, second] = NAME.exec(ref.slice(PLACE.length)) ?? [];
+    if (name === undefined) return [];
+    return [{ ref, commit, name, at: Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`) }];
+  });
+  return refs.sort((one, other) => other.at - one.at);
+}
+
+/** @returns a branch or folder as a part of a ref's name: `feature/login` is `feature-login` */
+function keptName(name: string): string {
+  const plain = name.replaceAll(/[^A-Za-z0-9_-]+/g, '-').replaceAll(/^-+|-+$/g, '');
+  return plain === '' ? 'worktree' : plain;
+}
+
+/**
+ * @param name of the worktree
+ * @param now UTC epoch milliseconds
+ * @returns the ref that keeps a commit, also one that a run before has made; or why git refuses it
+ */
+export function keep(
+  repository: Repository,
+  { name, commit }: Pick<KeptRef, 'name' | 'commit'>,
+  now: number,
+  variables: GitVariables,
+): { readonly ref: string } | { readonly fault: string } {
+  const known = keptRefs(repository);
+  const same = known.find((each) => each.commit === commit && each.name === keptName(name) && now - each.at < SAME_MS);
+  if (same !== undefined) return { ref: same.ref };
+  const time = new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '');
+  const base = `${PLACE}${keptName(name)}-${time}`;
+  const names = [base, ...Array.from({ length: MOST_TRIES }, (_, count) => `${base}-${count + 2}`)];
+  const ref = names.find((each) => known.every((other) => other.ref !== each)) ?? base;
+  failpoint('worktree.keep.before');
+  const words = ['update-ref', ref, commit, '0'.repeat(commit.length)];
+  const { code, err } = runGit(deedLine(repository.common, words, variables), { limitMs: LIMIT_MS });
+  failpoint('worktree.keep.after');
+  return code === 0 ? { ref } : { fault: err.trim() };
+}
+
+/**
+ * Removes those that are older than so many days.
+ * @param now UTC epoch milliseconds
+ * @returns the names of the refs that went
+ */
+export function removeOld(repository: Repository, days: number, now: number, variables: GitVariables): string[] {
+  forgetRemoved(repository.common, now - days * DAY);
+  const old = keptRefs(repository).filter(({ at }) => now - at > days * DAY);
+  return old.flatMap(({ ref, commit }) => {
+    const line = deedLine(repository.common, ['update-ref', '-d', ref, commit], variables);
+    return runGit(line, { limitMs: LIMIT_MS }).code === 0 ? [ref] : [];
+  });
+}
+
+/** As {@link removeOld}, for a caller that asks nothing else. */
+export function removeOldIn(
+  { root }: Pick<RepositoryPlace, 'root'>,
+  days: number,
+  now: number,
+  variables: GitVariables,
+): string[] {
+  return withRepository(root, variables, ASKING, (repository) => removeOld(repository, days, now, variables)) ?? [];
+}
+
+/** A removed worktree, as far as the way back needs it. */
+export interface Removed {
+  readonly path: string;
+  /** Null if none was checked out. */
+  readonly branch: string | null;
+  /** The commit at which the branch goes; null if it stays. */
+  readonly tip: string | null;
+  /** The ref that keeps the contents; null if other branches have all of them. */
+  readonly kept: string | null;
+  /** The commit that was checked out; null before the first one. */
+  readonly head: string | null;
+  /** Whether the ref has files and an index, and not only the commit that was checked out. */
+  readonly has_files: boolean;
+  readonly has_conflicts: boolean;
+  /** Whether it has commits that only a log knew. */
+  readonly has_forgotten: boolean;
+}
+
+/**
+ * @param home a directory of the repository that stays
+ * @returns the commands that bring it back, one after the other, for a shell
+ */
+export function wayBack(removed: Removed, home: string): string[] {
+  const { path, branch, kept: ref, head, has_files, has_conflicts, has_forgotten } = removed;
+  const [git, there] = [`git -C ${quoted(home)}`, `git -C ${quoted(path)}`];
+  const number = head === null ? 1 : 2;
+  const tip = head === null ? null : has_files && ref !== null ? `${ref}^1` : (ref ?? head);
+  const add = [
+    ...(branch !== null && removed.tip !== null && tip !== null ? [`${git} branch ${quoted(branch)} ${tip}`] : []),
+    branch !== null && head !== null
+      ? `${git} worktree add ${quoted(path)} ${quoted(branch)}`
+      : `${git} worktree add --detach ${quoted(path)} ${tip ?? ref}`,
+    ...(branch !== null && head === null ? [`${there} symbolic-ref HEAD ${quoted(LOCAL + branch)}`] : []),
+  ];
+  if (!has_files || ref === null) return add;
+  const conflicts = `${there} cat-file blob ${ref}^${number + 1}:${CONFLICTS_FILE}`;
+  return [
+    ...add,
+    `${there} read-tree --reset -u ${ref}`,
+    `${there} read-tree ${ref}^${number}`,
+    ...(has_conflicts ? [`${conflicts} | ${there} update-index -z --index-info`] : []),
+    ...(has_forgotten ? [`${git} log ${ref}^${number + 1}`] : []),
+  ];
+}
+
+/** @returns a word for a shell */
+export function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

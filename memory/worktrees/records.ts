@@ -1,0 +1,135 @@
+/** The records of removals, in git's common folder: how far one has come, and the way back to a worktree that is gone. */
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import * as z from 'zod/mini';
+import { replaceInFolderSync } from '../../src/files/durableFile.js';
+import { isCommit } from '../git/checkout.js';
+import { entryAt } from './entry.js';
+import { textOf } from './place.js';
+
+const REMOVING = 'watchkeeper/removing';
+const REMOVED = 'watchkeeper/removed';
+const SUFFIX = '.json';
+const KEPT = /^refs\/watchkeeper\/removed\/[\w-]+$/;
+const BRANCH = /^[^-\s~^:?*[\\][^\s~^:?*[\\]*$/;
+
+const REMOVAL = z.object({
+  v: z.literal(1),
+  /** As people call the worktree: the branch, or its folder's name. */
+  name: z.string(),
+  path: z.string(),
+  /** Its name while it is deleted. */
+  doomed: z.string(),
+  /** Git's folder for it. */
+  folder: z.string(),
+  branch: z.nullable(z.string()),
+  /** The commit at which the branch goes; null if it stays. */
+  tip: z.nullable(z.string()),
+  /** The ref that keeps the contents; null if other branches have all of them. */
+  kept: z.nullable(z.string()),
+  /** When it was asked for, UTC epoch milliseconds. */
+  at: z.number(),
+  /** As in {@link Removed}. */
+  head: z.nullable(z.string()),
+  has_files: z.boolean(),
+  has_conflicts: z.boolean(),
+  has_forgotten: z.boolean(),
+  /** Whether the folder had what was kept and no more, after it got its other name. */
+  is_confirmed: z.boolean(),
+});
+export type Removal = Readonly<z.output<typeof REMOVAL>>;
+
+/** @returns the removals that were cut off. One whose folder has not got another name yet has not begun: it is not among them */
+export function cutOffRemovals(common: string): Removal[] {
+  return recordsIn(common, REMOVING).filter(({ is_confirmed, doomed }) => is_confirmed || existsSync(doomed));
+}
+
+/** @returns the worktrees that were removed, the last one first, as long as they can be brought back */
+export function removedWorktrees(common: string): Removal[] {
+  return recordsIn(common, REMOVED).sort((one, other) => other.at - one.at);
+}
+
+/** Forgets the worktrees that were removed before an instant. @param before UTC epoch milliseconds */
+export function forgetRemoved(common: string, before: number): void {
+  const old = removedWorktrees(common).filter(({ at }) => at < before);
+  for (const removal of old) rmSync(removedRecord(common, removal), { force: true });
+}
+
+function recordsIn(common: string, place: string): Removal[] {
+  const folder = join(common, place);
+  const names = isOwnFolder(common, place) ? readdirSync(folder).filter((name) => name.endsWith(SUFFIX)) : [];
+  const records = names.flatMap((name) => readRecord(join(folder, name)) ?? []);
+  return records.filter((removal) => isSound(common, removal));
+}
+
+/** Whether it is there, and no link. */
+function isOwnFolder(common: string, place: string): boolean {
+  const folders = [dirname(place), place].map((folder) => join(common, folder));
+  return folders.every((folder) => entryAt(folder)?.isDirectory() === true);
+}
+
+/**
+ * An agent can write in the folder of its repository. A record that is not as this program writes it must delete no other folder, and
+ * print no other command.
+ */
+function isSound(common: string, { path, doomed, folder, branch, tip, head, kept }: Removal): boolean {
+  const names = [tip, head].filter((commit) => commit !== null);
+  return (
+    isAbsolute(path) &&
+    doomed.startsWith(doomedBase(path)) &&
+    /^(?:-\d+)?$/.test(doomed.slice(doomedBase(path).length)) &&
+    folder === join(common, 'worktrees', basename(folder)) &&
+    names.every(isCommit) &&
+    (kept === null || KEPT.test(kept)) &&
+    (branch === null || BRANCH.test(branch))
+  );
+}
+
+function readRecord(path: string): Removal | null {
+  try {
+    const read = REMOVAL.safeParse(JSON.parse(textOf(path) ?? ''));
+    return read.success ? read.data : null;
+  } catch {
+    return null;
+  }
+}
+
+function doomedBase(path: string): string {
+  return join(dirname(path), `.${basename(path)}.removing`);
+}
+
+/** @returns a name next to the folder that nothing has */
+export function doomedName(path: string): string {
+  const base = doomedBase(path);
+  for (let count = 1; ; count += 1) {
+    const name = count === 1 ? base : `${base}-${count}`;
+    if (!existsSync(name)) return name;
+  }
+}
+
+/** @throws the file system's error, and an Error if a link is in the place of the folder */
+export function writeRecord(common: string, removal: Removal): void {
+  mkdirSync(join(common, REMOVING), { recursive: true });
+  if (!isOwnFolder(common, REMOVING)) throw new Error('a link is in the place of its folder');
+  replaceInFolderSync(recordOf(common, removal), `${JSON.stringify(removal)}\n`);
+}
+
+export function dropRecord(common: string, removal: Removal): void {
+  rmSync(recordOf(common, removal), { force: true });
+}
+
+/** The record of a removal that is done is the way back. */
+export function putAway(common: string, removal: Removal): void {
+  const record = recordOf(common, removal);
+  if (!existsSync(record)) return;
+  mkdirSync(join(common, REMOVED), { recursive: true });
+  renameSync(record, removedRecord(common, removal));
+}
+
+function removedRecord(common: string, { folder, at }: Removal): string {
+  return join(common, REMOVED, `${basename(folder)}-${at}${SUFFIX}`);
+}
+
+function recordOf(common: string, { folder }: Removal): string {
+  return join(common, REMOVING, `${basename(folder)}${SUFFIX}`);
+}

@@ -1,0 +1,159 @@
+/**
+ * Removes a worktree whose contents are kept. A record in git's common folder says how far that has come, so that a run that was cut off
+ * can be finished. Each step is harmless if it is the last:
+ *
+ * 1. The record is written.
+ * 2. The folder gets another name next to its own, in one step. From then on nothing is added to it by its path.
+ * 3. If it still has what was kept, the record says so, and the folder is deleted; otherwise it gets its name back.
+ * 4. Git's own folder for the worktree goes.
+ * 5. The branch goes, if it is where it was; the remote branch, if that was asked for.
+ * 6. The record is put away. It stays as long as the ref that keeps the contents.
+ */
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describeError } from '../../src/errors.js';
+import { failpoint } from '../../src/failpoints.js';
+import { MINUTE } from '../../src/time.js';
+import { deedLine, type GitVariables, ordinaryLine, runGit } from '../git/gitLine.js';
+import { registeredIn, textOf } from './place.js';
+import { dropRecord, putAway, type Removal, writeRecord } from './records.js';
+
+const LIMIT_MS = MINUTE;
+const LOCAL = 'refs/heads/';
+
+/** A branch of a remote, and its commit as it was seen here last. */
+export interface RemoteBranch {
+  readonly name: string;
+  readonly branch: string;
+  readonly commit: string;
+}
+
+interface Removing {
+  /** Whether the folder, under the name that it has by then, holds what was kept and no more. */
+  isAsKept(root: string): boolean;
+  /** Null if none is to go. */
+  readonly remote: RemoteBranch | null;
+}
+
+export interface Ended {
+  /** Why it stays; null if it is gone. */
+  readonly fault: string | null;
+  /** Said next to the result, such as that the branch stays. */
+  readonly asides: readonly string[];
+}
+
+/**
+ * Gives the folder its name back, if the run was cut off before it saw that nothing was added in the meantime.
+ * @returns why it cannot have it; null if it has
+ */
+export function takeBack(common: string, removal: Removal): string | null {
+  const { path, doomed } = removal;
+  if (existsSync(path)) return `${path} is there again, and ${doomed} has its former files: move one of them elsewhere`;
+  try {
+    renameSync(doomed, path);
+    dropRecord(common, removal);
+    return null;
+  } catch (error) {
+    return `${doomed} cannot get the name ${path} back: ${describeError(error)}`;
+  }
+}
+
+/**
+ * @param removal not confirmed yet
+ * @throws UnreachableError, and the file system's error, if the record cannot be written again
+ */
+export function removeWorktree(
+  common: string,
+  removal: Removal,
+  { isAsKept, remote }: Removing,
+  variables: GitVariables,
+): Ended {
+  const { path, doomed } = removal;
+  try {
+    failpoint('worktree.record.before');
+    writeRecord(common, removal);
+    failpoint('worktree.record.after');
+  } catch (error) {
+    return { fault: `no record of the removal can be written in ${common}: ${describeError(error)}`, asides: [] };
+  }
+  try {
+    failpoint('worktree.move.before');
+    renameSync(path, doomed);
+    failpoint('worktree.move.after');
+  } catch (error) {
+    dropRecord(common, removal);
+    return { fault: `${path} cannot be renamed before it is deleted: ${describeError(error)}`, asides: [] };
+  }
+  if (isAsKept(doomed)) {
+    failpoint('worktree.confirm.before');
+    writeRecord(common, { ...removal, is_confirmed: true });
+    failpoint('worktree.confirm.after');
+    return finishRemoval(common, removal, remote, variables);
+  }
+  renameSync(doomed, path);
+  dropRecord(common, removal);
+  return { fault: `${path} was changed in the meantime: try again`, asides: [] };
+}
+
+/**
+ * Does the steps that are left of a removal whose folder has another name, or is gone.
+ * @param remote the branch that goes there, as the configuration names it; null if none is to go
+ */
+export function finishRemoval(
+  common: string,
+  removal: Removal,
+  remote: RemoteBranch | null,
+  variables: GitVariables,
+): Ended {
+  const { path, doomed, folder } = removal;
+  try {
+    failpoint('worktree.folder.before');
+    rmSync(doomed, { recursive: true, force: true });
+    failpoint('worktree.folder.after');
+  } catch (error) {
+    const rest = `${path} is removed, but the rest in ${doomed} cannot be deleted: ${describeError(error)}`;
+    return { fault: `${rest}. Delete it and call this command again`, asides: [] };
+  }
+  const unknown = existsSync(folder) && !existsSync(path) ? forget(common, removal, variables) : null;
+  if (unknown !== null) return { fault: `git does not forget ${path}: ${unknown}`, asides: [] };
+  const asides = [...removeBranch(common, removal, variables), ...removeRemote(common, remote, variables)];
+  failpoint('worktree.done.before');
+  putAway(common, removal);
+  failpoint('worktree.done.after');
+  return { fault: null, asides };
+}
+
+/** Twice, because of the lock of a process that is gone. Nothing is there any more that git could delete but its own folder. */
+function forget(common: string, { path, folder }: Removal, variables: GitVariables): string | null {
+  failpoint('worktree.forget.before');
+  const words = ['worktree', 'remove', '--force', '--force', path];
+  const { err } = runGit(deedLine(common, words, variables), { limitMs: LIMIT_MS });
+  failpoint('worktree.forget.after');
+  return existsSync(folder) ? err.trim() || 'it took too long' : null;
+}
+
+function removeBranch(common: string, { branch, tip }: Removal, variables: GitVariables): string[] {
+  if (branch === null || tip === null) return [];
+  const heads = [{ folder: common, root: common }, ...registeredIn(common)];
+  const other = heads.find(({ folder }) => textOf(join(folder, 'HEAD')) === `ref: ${LOCAL}${branch}`);
+  if (other !== undefined) return [`the branch ${branch} stays: it is checked out in ${other.root ?? other.folder}`];
+  failpoint('worktree.branch.before');
+  const words = ['update-ref', '-d', `${LOCAL}${branch}`, tip];
+  const { code } = runGit(deedLine(common, words, variables), { limitMs: LIMIT_MS });
+  failpoint('worktree.branch.after');
+  const isThere = ['rev-parse', '--verify', '-q', `${LOCAL}${branch}`];
+  if (code === 0 || runGit(deedLine(common, isThere, variables), { limitMs: LIMIT_MS }).code !== 0) return [];
+  return [`the branch ${branch} stays: it is no longer where it was`];
+}
+
+function removeRemote(common: string, remote: RemoteBranch | null, variables: GitVariables): string[] {
+  if (remote === null) return [];
+  const { name, branch, commit } = remote;
+  const lease = `--force-with-lease=${LOCAL}${branch}:${commit}`;
+  failpoint('worktree.remote.before');
+  const line = ordinaryLine(common, ['push', '--quiet', lease, name, `:${LOCAL}${branch}`], variables);
+  const { code, err } = runGit(line, { limitMs: LIMIT_MS });
+  failpoint('worktree.remote.after');
+  const isGone = err.includes('remote ref does not exist');
+  return code === 0 || isGone ? [] : [`the branch ${branch} of ${name} stays: ${err.trim() || 'it took too long'}`];
+}

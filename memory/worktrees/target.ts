@@ -1,0 +1,105 @@
+/** The branch that a worktree is merged into, and the worktree whose files follow that branch. */
+import { readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Repository } from '../git/repository.js';
+import { baseOf } from './base.js';
+import { stateOf } from './dirt.js';
+import { entryAt } from './entry.js';
+import type { Operation } from './operation.js';
+import type { Into } from './squash.js';
+import type { Worktree } from './worktree.js';
+
+const LOCAL = 'refs/heads/';
+
+/** A target, and the name of its commit: `main`, or `origin/main` if that is ahead. */
+export interface Target extends Into {
+  readonly name: string;
+  /** How many commits the local branch lacks; null if it is taken itself, or is not there. */
+  readonly behind: number | null;
+}
+
+/** Where the target is checked out. */
+export interface TargetWorktree {
+  readonly root: string;
+  readonly folder: string;
+  /** Tracked files with changes; null if git cannot say. */
+  readonly changed: readonly string[] | null;
+  readonly operation: Operation | null;
+}
+
+/**
+ * @param named a local branch; null for the default branch
+ * @returns null if there is no such branch, or no default one
+ */
+export function targetOf(repository: Repository, worktrees: readonly Worktree[], named: string | null): Target | null {
+  const base = named === null ? baseOf(repository) : null;
+  const branch = named ?? base?.branch ?? null;
+  if (branch === null) return null;
+  const local = branch.startsWith('-')
+    ? null
+    : (repository.ask(['rev-parse', '--verify', '-q', `${LOCAL}${branch}^{commit}`])?.trim() ?? null);
+  const commit = base?.commit ?? local;
+  if (commit === null) return null;
+  const root = worktreeOn(worktrees, branch)?.path ?? null;
+  return { branch, local, commit, root, name: base?.name ?? branch, behind: base?.behind ?? null };
+}
+
+/** @returns the worktree whose files follow a branch; null if none does, or its folder is gone */
+function worktreeOn(worktrees: readonly Worktree[], branch: string): Worktree | null {
+  return worktrees.find((each) => each.branch === branch && each.ghost === null) ?? null;
+}
+
+/** @returns null if it is checked out nowhere */
+export function targetWorktree(
+  repository: Repository,
+  worktrees: readonly Worktree[],
+  { branch }: Into,
+): TargetWorktree | null {
+  const found = worktreeOn(worktrees, branch);
+  if (found === null || found.folder === null) return null;
+  const { path: root, folder, operation } = found;
+  const roots = new Set(worktrees.map(({ path }) => path));
+  const changed = stateOf(repository, { root, folder }, roots)?.dirt.tracked ?? null;
+  return { root, folder, changed, operation };
+}
+
+/**
+ * @param from the commit that is checked out there
+ * @param tree to which it would change
+ * @returns files, also ignored ones, that git does not track there and that would be written over; relative to its top level
+ */
+export function inTheWay(
+  repository: Repository,
+  { root, folder }: TargetWorktree,
+  from: string,
+  tree: string,
+): string[] {
+  const diff = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--diff-filter=A', from, tree];
+  const added = repository
+    .attempt(diff)
+    .out.split('\0')
+    .filter((path) => path !== '');
+  const tracked = new Set(repository.askIn({ root, folder }, ['ls-files', '-z'])?.split('\0'));
+  return [...new Set(added.flatMap((path) => obstacle(root, path, tracked) ?? []))];
+}
+
+/** @returns the file in the place of a path, or of a folder above it */
+function obstacle(root: string, path: string, tracked: ReadonlySet<string>): string | null {
+  const parts = [path];
+  for (let above = dirname(path); above !== '.'; above = dirname(above)) parts.push(above);
+  return (
+    parts.find((part) => {
+      const stat = entryAt(join(root, part));
+      if (stat === null || tracked.has(part)) return false;
+      return stat.isDirectory() ? part === path && hasFiles(join(root, part), part, tracked) : true;
+    }) ?? null
+  );
+}
+
+/** A folder of tracked files makes room when those go. */
+function hasFiles(folder: string, path: string, tracked: ReadonlySet<string>): boolean {
+  return readdirSync(folder, { withFileTypes: true }).some((entry) => {
+    const below = `${path}/${entry.name}`;
+    return entry.isDirectory() ? hasFiles(join(folder, entry.name), below, tracked) : !tracked.has(below);
+  });
+}

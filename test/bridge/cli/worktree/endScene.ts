@@ -1,0 +1,102 @@
+/** Worktrees that are ended by the real command, in this process or in one of its own. */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { command } from '../../../../bridge/cli/worktree/worktree.js';
+import { programRunner } from '../../../../bridge/command/runProgram.js';
+import { UsageError, WatchkeeperError } from '../../../../src/errors.js';
+import { readProcessIdentity } from '../../../../src/host/identity.js';
+import { systemClock } from '../../../../src/time.js';
+import { put } from '../../../memory/git/plainGit.js';
+import { Worktrees } from '../../../memory/worktrees/scene.js';
+import { runCommand } from '../inProcess.js';
+import { type Said, watchkeeper } from '../program.js';
+
+export interface Ended {
+  readonly name: string;
+  readonly removed: boolean;
+  readonly fault: string | null;
+  readonly commit: string | null;
+  readonly kept: string | null;
+  readonly ignored_files: number | null;
+  readonly way_back: readonly string[];
+  readonly reasons: readonly { readonly reason: string; readonly words: string; readonly remedy: string }[];
+}
+
+export class Ends extends Worktrees {
+  readonly memory = join(this.folder, 'memory');
+  readonly variables = { ...this.git.variables, WATCHKEEPER_HOME: this.memory };
+
+  constructor() {
+    super();
+    put(join(this.root, '.gitignore'), '*.ignored\n.env\n');
+    this.git.commitAll(this.root, 'what is ignored');
+  }
+
+  /** Makes a worktree with a commit of its own. */
+  begun(branch: string): string {
+    const path = this.add(branch);
+    put(join(path, `${branch.replace('/', '-')}.txt`), `${branch}\n`);
+    this.git.commitAll(path, `work on ${branch}`);
+    return path;
+  }
+
+  /** Calls `worktree end` in this process. */
+  async end(args: readonly string[], directory = this.root): Promise<Said> {
+    const surroundings = { directory, process: readProcessIdentity('host'), variables: this.variables };
+    const runProgram = programRunner(this.git.variables, systemClock);
+    const readSettings = () => Promise.reject(new UsageError('no bridge is configured'));
+    try {
+      return await runCommand(command, ['end', ...args], { surroundings, runProgram, readSettings });
+    } catch (error) {
+      if (!(error instanceof WatchkeeperError)) throw error;
+      return { code: error instanceof UsageError ? 2 : 3, out: '', err: error.message };
+    }
+  }
+
+  async ended(args: readonly string[], directory = this.root): Promise<Ended & { readonly code: number | null }> {
+    const { code, out, err } = await this.end([...args, '--json'], directory);
+    if (out === '') throw new Error(`end ${args.join(' ')}: ${code} ${err}`);
+    return { code, ...JSON.parse(out) };
+  }
+
+  /** Calls a command as a process of its own, which may be killed at a failpoint. */
+  callIn(directory: string, args: readonly string[], failpoint: string | null = null): Said {
+    return watchkeeper(directory, args, {
+      ...this.variables,
+      ...(failpoint !== null && { WATCHKEEPER_FAILPOINT: failpoint }),
+    });
+  }
+
+  refs(): string {
+    return this.git.run(this.root, 'for-each-ref', '--format=%(refname) %(objectname)');
+  }
+
+  has(ref: string): boolean {
+    return this.git.say(this.root, ['rev-parse', '--verify', '-q', ref]).code === 0;
+  }
+
+  head(path = this.root): string {
+    return this.git.run(path, 'rev-parse', 'HEAD').trim();
+  }
+
+  isGone(path: string): boolean {
+    return !existsSync(path);
+  }
+
+  /** Types the printed commands into a shell. @throws if one of them fails */
+  wayBack(commands: readonly string[]): void {
+    const { status, stderr } = spawnSync('sh', ['-e', '-c', commands.join('\n')], {
+      encoding: 'utf8',
+      env: { ...this.git.variables, LC_ALL: 'C' },
+    });
+    if (status !== 0) throw new Error(`the way back fails: ${stderr}`);
+  }
+
+  /** @throws if an object is missing, or damaged */
+  fsck(): string {
+    return this.git.run(this.root, 'fsck', '--no-dangling', '--no-progress', '--strict');
+  }
+}
+
+export { put };
