@@ -11,6 +11,7 @@ import type { SessionRow } from '../../../../memory/look/list.js';
 import { startConversation } from '../../../../memory/programs/conversationStart.js';
 import { endRun } from '../../../../memory/programs/runEnd.js';
 import { startContext } from '../../../../memory/programs/sessionContext.js';
+import { squashMessage } from '../../../../memory/verbs/squashMessage.js';
 import { readProcessIdentity } from '../../../../src/host/identity.js';
 import { AgentsScene, end } from '../../../memory/look/agentsScene.js';
 import { runCommand } from '../inProcess.js';
@@ -214,4 +215,19 @@ test('what crashed there is in the way of a new session there', async () => {
   // A session that recorded itself is resumed by an agent.
   await expect(say('track', 'init --resume', scene.two)).rejects.toThrow(`track resume ${id}`);
   expect((await say('track', 'init Paint', scene.one)).code).toBe(0);
+});
+
+test('the message of the commit that merges a worktree has the sessions that came there, with their files there', async () => {
+  const { id, child } = scene.agent('c-1', scene.made.root);
+  for (const [cwd, name] of [
+    [scene.made.root, 'main.ts'],
+    [scene.two, 'roof.ts'],
+  ] as const)
+    await say('track', `file ${join(cwd, name)} --done --session ${id}`, cwd);
+  scene.writes('c-1', scene.two);
+  await end(child);
+  const message = await squashMessage(scene.open(), scene.two, 'fix/two');
+  expect(message).toContain(`Session ${id}: what c-1 is for`);
+  expect(message).toContain('\n- roof.ts\n');
+  expect(message).not.toContain('main.ts');
 });
