@@ -86,12 +86,27 @@ function doorOf(context: CommandContext, isJson: boolean): Door {
     startDetached: (args) => context.startDetached(args),
     runSetup: (call) => runSetup(context, call),
     untilStopped: () => context.untilStopped(),
+    agrees: (shown, question) => (isJson ? Promise.resolve(null) : agrees(context, shown, question)),
     isProgram: isJson,
     judge,
     say: (line) => {
       if (!isJson) printLines(io, line);
     },
   };
+}
+
+const YES = /^\s*y(es)?\s*$/i;
+
+async function agrees(context: CommandContext, shown: readonly string[], question: string): Promise<boolean | null> {
+  const { io } = context;
+  const typed = context.openInput();
+  if (typed === null) return null;
+  printLines(io, shown);
+  printContent(io, `${question} [y/N] `);
+  for await (const line of typed) return YES.test(line);
+  // The person closed the input.
+  printLines(io, '');
+  return false;
 }
 
 async function runSetup({ runProgram, redact }: CommandContext, call: SetupCall): Promise<string | null> {
