@@ -77,7 +77,7 @@ async function terminalSessions(context: CommandContext): Promise<readonly Liste
   };
   try {
     const memory = memoryIn(terminalFolder(context.surroundings), context);
-    const { rows } = await listSessions(memory, { here: false, which: 'unfinished', judge, onUnreadable: say });
+    const { rows } = await listSessions(memory, { where: 'everywhere', which: 'unfinished', judge, onUnreadable: say });
     return rows;
   } catch (error) {
     if (!(error instanceof WatchkeeperError)) throw error;

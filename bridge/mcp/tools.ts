@@ -116,7 +116,8 @@ export const TOOLS: readonly Tool[] = [
   },
   {
     name: 'list_sessions',
-    description: 'Unfinished sessions; `here`: of this directory, `all`: ended ones, too, `archived`: of the archive.',
+    description:
+      'Unfinished sessions; `here`: of this directory, `repository`: of its worktrees, `all`: ended, too, `archived`.',
     verb: list,
     isReadOnly: true,
     valueAs: 'sessions',

@@ -4,11 +4,13 @@ import { programNamed } from '../../src/agents/programs.js';
 import { isoTime } from '../../src/time.js';
 import { presentConversation, runWords } from '../fold/runs.js';
 import type { Conversation, Worklog } from '../fold/worklog.js';
+import { lastDirectory } from '../look/presentDirectory.js';
 import { transcriptOf } from '../observed/programFolders.js';
 import { isInAgent } from '../sessions/adoption.js';
 import type { Memory } from '../sessions/memory.js';
 import { startedAgain } from '../sessions/published.js';
 import type { Caller, Viewer } from '../sessions/views.js';
+import { wayBackTo } from '../show/directory.js';
 import { Words } from './observedSections.js';
 
 /** How a reader resumes a session. */
@@ -46,11 +48,10 @@ export function wayToResume(memory: Resuming, log: Worklog): WayToResume {
       command: null,
       further: ['Its program starts the agent again by itself, so leave it alone for a minute.'],
     };
-  const conversation = wayBackTo(memory, log);
-  const place = conversation?.cwd ?? (memory.workspaceOf(log) ?? memory.workspace).root;
+  const conversation = conversationOf(memory, log);
+  const place = placeOf(memory, conversation) ?? (memory.workspaceOf(log) ?? memory.workspace).root;
   const isThere = existsSync(place);
   const directory = words.path(place);
-  // A program finds a conversation only where it was held.
   const back =
     conversation === undefined || !isThere
       ? []
@@ -58,11 +59,29 @@ export function wayToResume(memory: Resuming, log: Worklog): WayToResume {
           `Or go on with its conversation, in ${directory}: ${programNamed(conversation.provider)?.resume} ${words.name(conversation.id)}`,
         ];
   if (log.facts?.explicit !== false) return { command, further: back };
-  const where = isThere ? directory : `another directory, because ${directory} does not exist any more`;
+  const another =
+    wayBackTo(memory, log, place) === null
+      ? `another directory, because ${directory} does not exist any more`
+      : `${directory} once that is back, or in another directory`;
+  const where = isThere ? directory : another;
   return {
     command: null,
     further: [`Start an agent in ${where}. To go on with the session, it runs: ${command}`, ...back],
   };
+}
+
+/**
+ * A program finds a conversation only where it was held. When its agent enters a worktree, it is held there.
+ * @returns null if that is not known
+ */
+function placeOf({ claims, surroundings }: Viewer, conversation: Conversation | undefined): string | null {
+  if (conversation === undefined) return null;
+  const { variables } = surroundings;
+  const { cwd } = conversation;
+  const last = lastDirectory(conversation, variables);
+  if (last === null || !existsSync(last)) return last ?? cwd;
+  const { id, root } = claims.workspaceOf(last, variables);
+  return cwd !== null && claims.workspaceOf(cwd, variables).id === id ? cwd : root;
 }
 
 function isStartedAgain({ surroundings }: Viewer, { conversations }: Worklog): boolean {
@@ -73,7 +92,7 @@ function isStartedAgain({ surroundings }: Viewer, { conversations }: Worklog): b
 }
 
 /** @returns the conversation of the agent that crashed, or else the last one; only one that its program can resume */
-function wayBackTo(memory: Viewer, log: Worklog): Conversation | undefined {
+function conversationOf(memory: Viewer, log: Worklog): Conversation | undefined {
   const known = log.conversations.filter(
     (one) =>
       one.moved_at === null && programNamed(one.provider) !== null && transcriptOf(one, memory.surroundings.variables),

@@ -6,6 +6,7 @@ import type { AgentCondition } from '../condition/condition.js';
 import type { Note, Worklog } from '../fold/worklog.js';
 import type { Look } from '../look/look.js';
 import type { SettledFile } from '../look/settledSince.js';
+import type { Locating } from '../look/standing.js';
 import type { Observed } from '../observed/observed.js';
 import type { LeftProcess } from '../sessions/leftProcesses.js';
 import type { Memory } from '../sessions/memory.js';
@@ -66,7 +67,7 @@ export function recordView(memory: Viewed, log: Worklog, fold: Observed | null =
 }
 
 /** @returns all of it. Values that cost a look at files are computed when read */
-export function viewOf(memory: Viewed & Changing & Pick<Memory, 'look'>, look: Look): SessionView {
+export function viewOf(memory: Locating & Changing & Pick<Memory, 'look'>, look: Look): SessionView {
   const { log, fold, now, condition } = look;
   return {
     ...recordView(memory, log, fold),

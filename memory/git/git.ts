@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { isoTime, SECOND } from '../../src/time.js';
 import { type Checkout, checkoutOf, gitFoldersOf, isCommit } from './checkout.js';
 import type { GitVariables } from './gitLine.js';
+import { isOtherWorktree } from './otherWorktrees.js';
 import { type Asking, type Print, type Repository, withRepository } from './repository.js';
 
 const FILES: Asking = { about: 'files', preparingMs: 5 * SECOND, askingMs: 10 * SECOND };
@@ -132,11 +133,7 @@ function mayHaveMoved(root: string, at: number): boolean {
 function isOwnWorktree(entry: string, root: string): boolean {
   const path = pathOf(entry);
   // Git shows a repository as a folder, although it is asked for files.
-  return entry.startsWith(UNTRACKED) && path.endsWith('/') && gitFoldersOf(join(root, path)).common === commonOf(root);
-}
-
-function commonOf(root: string): string {
-  return gitFoldersOf(root).common;
+  return entry.startsWith(UNTRACKED) && path.endsWith('/') && isOtherWorktree(join(root, path), root);
 }
 
 function countOf(printed: string | null): number | null {

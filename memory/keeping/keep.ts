@@ -20,6 +20,7 @@ import type { Worklog } from '../fold/worklog.js';
 import { journalIn } from '../home/places.js';
 import { Draw } from '../learnings/draw.js';
 import { Learnings } from '../learnings/learnings.js';
+import type { Locating } from '../look/standing.js';
 import { checkCopy, readSeal } from '../observed/keptCopy.js';
 import { Observed } from '../observed/observed.js';
 import { recordsOf, type Share, type ShareBatch, sharesOf } from '../observed/shares.js';
@@ -31,6 +32,7 @@ import type { Viewer } from '../sessions/views.js';
 import { CopyFile } from './copyFile.js';
 import { digestsOf } from './digests.js';
 import { type FoldedCopy, keptLines } from './keptLines.js';
+import { noteStanding } from './noteStanding.js';
 import { rebuildSession } from './rebuild.js';
 
 const TIME_UP = 'it took too long';
@@ -58,10 +60,12 @@ interface Copy extends FoldedCopy {
  * @throws UnreachableError if it could not be kept; the worklog says why, if it can be written
  * @throws RefusedError for the session of a bridge
  */
-export async function keepSession(memory: Viewer, session: OpenSession, until: number): Promise<KeepResult> {
+export async function keepSession(memory: Locating, session: OpenSession, until: number): Promise<KeepResult> {
   requireOwnMemory(memory.places);
   try {
-    return await keep(memory, session, until);
+    const result = await keep(memory, session, until);
+    noteStanding(memory, session);
+    return result;
   } catch (error) {
     const failure = describeError(error);
     noteFailure(memory, session, failure);

@@ -35,7 +35,7 @@ export interface Round {
  * @throws RefusedError in the memory of a bridge
  */
 export async function keepRound(
-  memory: Viewer & Archivist & Pick<Memory, 'bindings' | 'look'>,
+  memory: Viewer & Archivist & Pick<Memory, 'bindings' | 'isBridges' | 'look'>,
   until: number,
 ): Promise<Round> {
   requireOwnMemory(memory.places);

@@ -1,14 +1,15 @@
 /** The sessions, agents and processes in each worktree: a session is found where it began, and where its agent is now. */
-
+import { existsSync } from 'node:fs';
 import { type ProcessPlace, processPlaces } from '../../src/host/directories.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
+import { readPurpose } from '../observed/purpose.js';
 import { isAgent } from '../sessions/agentProcess.js';
 import type { Memory } from '../sessions/memory.js';
-import { type Manning, type OpenHere, openIn } from '../sessions/openHere.js';
+import { type Manning, type OpenHere, openIn, openOne } from '../sessions/openHere.js';
 import { publishedAgents } from '../sessions/published.js';
-import { realOf, worktreeAt } from '../workspaces/workspace.js';
+import { realOf, type Workspace, worktreeAt } from '../workspaces/workspace.js';
 import { worktreeAround } from '../worktrees/worktree.js';
-import { lastDirectory } from './presentDirectory.js';
+import { locator, placesAround } from './standing.js';
 
 export interface SessionInside {
   readonly session_id: string;
@@ -38,10 +39,13 @@ export interface Inside {
 
 type Path = { readonly path: string };
 
+/** For a session that the log of a worktree does not name. */
+const A_GUEST = { holds: false, is_own: false, agent_is_here: true } as const;
+
 /** @returns by path of each worktree; one that nothing is in has empty lists */
-export function insideOf(memory: Memory, worktrees: readonly Path[]): Map<string, Inside> {
+export async function insideOf(memory: Memory, worktrees: readonly Path[]): Promise<Map<string, Inside>> {
   const agents = agentsIn(memory, worktrees);
-  const found = sessionsIn(memory, worktrees, agents);
+  const found = await sessionsIn(memory, worktrees, agents);
   const places = processPlaces();
   const { process: here, variables } = memory.surroundings;
   return new Map(
@@ -85,23 +89,53 @@ function agentsIn(memory: Memory, worktrees: readonly Path[]): Map<string, Agent
   return found;
 }
 
-function sessionsIn(
+async function sessionsIn(
   memory: Memory,
   worktrees: readonly Path[],
   agents: ReadonlyMap<string, readonly AgentInside[]>,
-): Map<string, SessionInside[]> {
-  const found = new Map<string, SessionInside[]>(worktrees.map(({ path }) => [path, []]));
-  for (const { path } of worktrees) {
-    const workspace = worktreeAt(path);
-    const holder = memory.claims.read(workspace)?.holder?.session_id ?? null;
-    for (const session of openIn(memory, workspace)) {
-      const at = pathOfAgent(memory, session, worktrees, agents) ?? path;
-      const one = insideValue(session, { holds: session.id === holder, is_own: true, agent_is_here: at === path });
-      found.get(path)?.push(one);
-      if (at !== path) found.get(at)?.push({ ...one, holds: false, is_own: false, agent_is_here: true });
+): Promise<Map<string, SessionInside[]>> {
+  const found = new Map<string, Map<string, SessionInside>>(worktrees.map(({ path }) => [path, new Map()]));
+  const locate = locator(memory);
+  const guests: (readonly [path: string, session: OpenHere])[] = [];
+  for (const place of placesOf(worktrees)) {
+    const holder = memory.claims.read(place)?.holder?.session_id ?? null;
+    for (const session of openIn(memory, place)) {
+      const directory = locate(session);
+      const now = directory === null ? null : (worktreeAround(worktrees, directory)?.path ?? null);
+      const { facts } = session.log.state;
+      const is_own = facts === null || facts.workspace === place.id;
+      const where = { holds: session.id === holder, is_own, agent_is_here: (now ?? place.root) === place.root };
+      found.get(place.root)?.set(session.id, insideValue(session, where));
+      if (now !== null) guests.push([now, session]);
     }
   }
-  return found;
+  for (const [path, inside] of agents)
+    for (const { session_id } of inside)
+      if (session_id !== null) guests.push(...openOne(memory, session_id).map((session) => [path, session] as const));
+  for (const [path, session] of guests)
+    if (found.get(path)?.has(session.id) === false) found.get(path)?.set(session.id, insideValue(session, A_GUEST));
+  const all = new Map<string, SessionInside[]>();
+  for (const [path, sessions] of found) all.set(path, await withPurposes(memory, [...sessions.values()]));
+  return all;
+}
+
+/** Only the transcript says the purpose of a session that began by itself. */
+async function withPurposes(memory: Memory, sessions: readonly SessionInside[]): Promise<SessionInside[]> {
+  const all: SessionInside[] = [];
+  for (const session of sessions) {
+    const log = session.purpose === '' ? memory.look(session.session_id)?.log.state : undefined;
+    const purpose = log === undefined ? session.purpose : await readPurpose(log, memory.programs, memory.stamp.redact);
+    all.push({ ...session, purpose });
+  }
+  return all;
+}
+
+/** With the folders that are no worktrees, but where agents of the repository begin all the same. */
+function placesOf(worktrees: readonly Path[]): Workspace[] {
+  const own = worktrees.map(({ path }) => worktreeAt(path));
+  const around = own.find(({ root }) => existsSync(root));
+  const others = around === undefined ? [] : placesAround(around);
+  return [...new Map([...own, ...others].map((place) => [place.id, place])).values()];
 }
 
 function insideValue(
@@ -109,20 +143,4 @@ function insideValue(
   where: Pick<SessionInside, 'holds' | 'is_own' | 'agent_is_here'>,
 ): SessionInside {
   return { session_id: id, purpose: log.state.facts?.purpose ?? '', ...where, agent: manning };
-}
-
-/** @returns the worktree in which the agent of a session is, or was last; null if that is none of them, or it is not known */
-function pathOfAgent(
-  { programs }: Memory,
-  { id, log, manning }: OpenHere,
-  worktrees: readonly Path[],
-  agents: ReadonlyMap<string, readonly AgentInside[]>,
-): string | null {
-  const published = [...agents].find(([, inside]) => inside.some((agent) => agent.session_id === id));
-  if (published !== undefined) return published[0];
-  // An agent that has ended in order works nowhere.
-  if (programs === null || manning === 'left') return null;
-  const conversation = log.state.conversations.findLast(({ moved_at }) => moved_at === null);
-  const directory = conversation === undefined ? null : lastDirectory(conversation, programs);
-  return directory === null ? null : (worktreeAround(worktrees, realOf(directory))?.path ?? null);
 }

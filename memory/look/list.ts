@@ -1,5 +1,6 @@
 /** The sessions of a memory, for a reader who picks one. */
-import { basename } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, sep } from 'node:path';
 import { type Condition, conditionOf } from '../condition/condition.js';
 import { isDamaged } from '../condition/damage.js';
 import { byWeight, isUnfinished, type Weight, type Weighty } from '../condition/weight.js';
@@ -11,19 +12,23 @@ import type { Viewer } from '../sessions/views.js';
 import type { LeftSession } from '../workspaces/log.js';
 import { type Entry, type EntryOptions, foldedEntry, type Listed, tried, writtenEntry } from './entry.js';
 import { markOf, noteLeft, weighedBy } from './marks.js';
+import { type Locating, locator, type Within, withinRepository, withinWorkspace } from './standing.js';
 import { changedWeights } from './stillInDoubt.js';
 import { markFor } from './unfinished.js';
 
 /** A session in a list. */
 export interface ListedSession extends Listed {
   readonly session_id: string;
+  /** Where its agent is, or was last, if that is no directory of its workspace. Looked for in a list of some directories only. */
+  readonly agent_directory: string | null;
   readonly last_activity: number | null;
   readonly condition: Condition;
 }
 
 /** @returns the row as JSON. For ten thousand rows, copying each object by its keys takes longer than reading the files */
 export function rowValue(session: ListedSession) {
-  const { session_id, purpose, last_asked, name, workspace, directory, created_at, last_activity, condition } = session;
+  const { session_id, purpose, last_asked, name, workspace, directory, agent_directory } = session;
+  const { created_at, last_activity, condition } = session;
   const { lifecycle, end, agent, liveness, run_ended, stuck, weight, progress, damage } = condition;
   return {
     session_id,
@@ -32,6 +37,7 @@ export function rowValue(session: ListedSession) {
     name,
     workspace,
     directory,
+    agent_directory,
     lifecycle,
     end_reason: end,
     crashed: agent === 'crashed',
@@ -53,8 +59,8 @@ export function rowValue(session: ListedSession) {
 export type SessionRow = ReturnType<typeof rowValue>;
 
 export interface ListOptions extends EntryOptions {
-  /** Only those of the caller's workspace. */
-  readonly here: boolean;
+  /** Only those that stand in the caller's workspace, or in any worktree of its repository. */
+  readonly where: 'here' | 'repository' | 'everywhere';
   /** Also those that rest or have ended, or those in the archive. */
   readonly which: 'unfinished' | 'all' | 'archived';
   /** How many rows are made at most; all if missing. */
@@ -70,10 +76,27 @@ export interface SessionList {
   readonly resting: number;
 }
 
-type Listing = Viewer & Pick<Memory, 'claims' | 'bindings' | 'isBridges' | 'look'>;
+type Listing = Locating & Pick<Memory, 'look'>;
 
-/** @returns the sessions whose log can be read. An implicit session that was left empty is not among them */
+/**
+ * @returns the sessions whose log can be read. An implicit session that was left empty is not among them
+ * @throws UsageError if the caller is in no repository, and only its sessions are wanted
+ */
 export async function listSessions(memory: Listing, options: ListOptions): Promise<SessionList> {
+  if (options.where === 'everywhere') return listOf(memory, { ...options, within: null });
+  const { onUnreadable } = options;
+  const within =
+    options.where === 'here' ? withinWorkspace(memory, onUnreadable) : withinRepository(memory, onUnreadable);
+  const list = await listOf(memory, { ...options, within });
+  return { ...list, rows: withPlaces(memory, list.rows) };
+}
+
+interface Options extends ListOptions {
+  /** Null for all. */
+  readonly within: Within | null;
+}
+
+async function listOf(memory: Listing, options: Options): Promise<SessionList> {
   const { which, most = Number.POSITIVE_INFINITY } = options;
   if (which === 'unfinished') return listUnfinished(memory, options, most);
   const { sessions } = memory;
@@ -90,10 +113,10 @@ export async function listSessions(memory: Listing, options: ListOptions): Promi
 }
 
 /** A note on a session saves the look at it, unless it is among those that are shown. */
-async function listUnfinished(memory: Listing, options: ListOptions, most: number): Promise<SessionList> {
-  const { claims, places, sessions, workspace } = memory;
+async function listUnfinished(memory: Listing, options: Options, most: number): Promise<SessionList> {
+  const { claims, places, sessions } = memory;
   const rowOf = rowMaker(memory, options);
-  const marks = claims.left(options.here ? [workspace.id] : null, options.onUnreadable);
+  const marks = claims.left(options.within === null ? null : [...options.within.workspaces], options.onUnreadable);
   const found = new Map<string, Map<string, LeftSession>>();
   const weighed: (Weighty & { readonly id: string; readonly row: ListedSession | null })[] = [];
   let resting = 0;
@@ -120,6 +143,25 @@ async function listUnfinished(memory: Listing, options: ListOptions, most: numbe
   return { rows: shown, more: Math.max(left.length - most, 0), resting: resting + again.length - left.length };
 }
 
+/** An agent that ended where its session began has no other place. */
+function withPlaces(memory: Listing, rows: readonly ListedSession[]): ListedSession[] {
+  const locate = locator(memory);
+  const { variables } = memory.surroundings;
+  return rows.map((row) => {
+    const session = row.condition.lifecycle === 'ended' ? null : memory.look(row.session_id);
+    const directory = session === null ? null : locate(session);
+    if (directory === null) return row;
+    const isOwn = existsSync(directory)
+      ? memory.claims.workspaceOf(directory, variables).id === row.workspace
+      : row.directory !== null && !existsSync(row.directory) && isBelow(directory, row.directory);
+    return isOwn ? row : { ...row, agent_directory: directory };
+  });
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}${sep}`);
+}
+
 function weightyOf({ session_id: id, condition: { weight }, last_activity }: ListedSession) {
   return { id, weight, last_activity };
 }
@@ -138,8 +180,8 @@ function noteFound(memory: Listing, found: Map<string, Map<string, LeftSession>>
 }
 
 /** @returns a function that makes the row of a session; nothing if the options leave it out */
-function rowMaker(memory: Listing, options: ListOptions): (folder: string) => Promise<ListedSession[]> {
-  const { here, which } = options;
+function rowMaker(memory: Listing, options: Options): (folder: string) => Promise<ListedSession[]> {
+  const { within, which } = options;
   const directoryOf = directories(memory, options);
   return async (folder) => {
     const id = basename(folder);
@@ -147,7 +189,7 @@ function rowMaker(memory: Listing, options: ListOptions): (folder: string) => Pr
     if (entry === null || (entry.recorded.damage.isEmptied && !hasLostLines(memory, folder))) return [];
     const { workspace, recorded } = entry;
     if (isArchived(memory, folder, entry) !== (which === 'archived')) return [];
-    if (here && workspace !== memory.workspace.id) return [];
+    if (within !== null && !within.sessions.has(id) && !within.workspaces.has(workspace ?? '')) return [];
     if (recorded.end !== null && (which === 'unfinished' || recorded.end === 'superseded')) return [];
     return [rowOf(memory, id, entry, entry.directory ?? directoryOf(workspace))];
   };
@@ -175,6 +217,7 @@ function rowOf(memory: Viewer, id: string, entry: Entry, directory: string | nul
     name,
     workspace,
     directory,
+    agent_directory: null,
     created_at,
     last_activity: recorded.last_activity,
     condition: conditionOf(recorded, viewpoint),

@@ -1,5 +1,6 @@
 /** Files that an interrupted agent left in doubt, and that others have finished since: they are no longer in doubt because of it. */
 
+import { dirname, join, resolve } from 'node:path';
 import { SHELLS } from '../../src/journal/agentVocabulary.js';
 import type { DoubtfulFile } from '../condition/filesInDoubt.js';
 import { filesInDoubt, nameIn } from '../condition/filesInDoubt.js';
@@ -49,17 +50,25 @@ export async function settledSince(memory: Viewer, doubted: Doubted, workspace: 
     if (open.delete(file.path)) settled.push(file);
   };
   const first = Math.min(...doubtful.map(({ path }) => left(path)));
-  for (const other of activeSince(memory, workspace, first, log)) {
+  const places = placesOf(memory, doubtful, workspace);
+  for (const other of activeSince(memory, places, first, log)) {
     if (open.size === 0) break;
     for (const { at, ...file } of await changedBy(memory, other, workspace)) if (at > left(file.path)) settle(file);
   }
   for (const { path, exists } of doubtful)
     if (!exists && isKnownWritten(fold, path)) settle({ path, how: 'deleted', by: null });
   const last = Math.max(...[...open].map(left));
-  if (open.size > 0)
-    for (const path of new Git(workspace.root, memory.surroundings.variables).committedAfter(last) ?? [])
-      settle({ path, how: 'committed', by: null });
+  for (const { root } of open.size > 0 ? places : [])
+    for (const path of new Git(root, memory.surroundings.variables).committedAfter(last) ?? [])
+      settle({ path: nameIn(workspace.root, join(root, path)), how: 'committed', by: null });
   return settled;
+}
+
+/** @returns the workspace, and those of the files: the agent may have gone to another worktree */
+function placesOf({ claims, surroundings }: Viewer, files: readonly DoubtfulFile[], workspace: Workspace): Workspace[] {
+  const folders = new Set(files.map(({ path }) => dirname(resolve(workspace.root, path))));
+  const places = [...folders].map((folder) => claims.workspaceOf(folder, surroundings.variables));
+  return [...new Map([workspace, ...places].map((place) => [place.id, place])).values()];
 }
 
 function lastSeen({ log, fold }: Pick<Doubted, 'log' | 'fold'>): number | null {
@@ -123,16 +132,24 @@ interface Other {
 /**
  * @param last UTC epoch milliseconds
  * @param log of the session with files in doubt
- * @returns the other sessions of the workspace that may have been active later: those that are known to have finished its files, or were
+ * @returns the other sessions of the workspaces that may have been active later: those that are known to have finished its files, or were
  *   given its record; then the last active first. Of one that has ended nothing is noted but that
  */
-function activeSince(memory: Viewer, workspace: Workspace, last: number, { session_id, told }: Worklog): Other[] {
-  const read = memory.claims.read(workspace);
-  const likely = [...((session_id !== null && read?.left.get(session_id)?.by) || []), told?.session_id];
+function activeSince(
+  memory: Viewer,
+  places: readonly Workspace[],
+  last: number,
+  { session_id, told }: Worklog,
+): Other[] {
+  const reads = places.flatMap((place) => memory.claims.read(place) ?? []);
+  const likely = reads.flatMap(({ left }) => [...((session_id !== null && left.get(session_id)?.by) || [])]);
+  const isLikely = (id: string) => likely.includes(id) || id === told?.session_id;
   const noted = ({ left }: Other) => (left === null ? Number.MAX_SAFE_INTEGER : (left.last_activity ?? last));
-  const rank = (other: Other) => (likely.includes(other.id) ? Number.POSITIVE_INFINITY : noted(other));
-  return [...(read?.sessions ?? [])]
-    .map((id) => ({ id, left: markOf(memory, id, read?.left.get(id)) }))
+  const rank = (other: Other) => (isLikely(other.id) ? Number.POSITIVE_INFINITY : noted(other));
+  const others = reads.flatMap(({ sessions, left }) =>
+    [...sessions].map((id) => ({ id, left: markOf(memory, id, left.get(id)) })),
+  );
+  return [...new Map(others.map((other) => [other.id, other])).values()]
     .filter((other) => other.id !== session_id && noted(other) >= last)
     .sort((one, other) => (rank(one) === rank(other) ? (one.id < other.id ? 1 : -1) : rank(other) - rank(one)))
     .slice(0, MOST_LOOKED_AT);

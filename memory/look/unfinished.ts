@@ -9,13 +9,13 @@ import { byWeight, isToBeTold } from '../condition/weight.js';
 import { isInterrupted } from '../condition/words.js';
 import { isUnused } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
-import type { Memory } from '../sessions/memory.js';
 import { mostUrgentFirst, type OpenHere, openOne } from '../sessions/openHere.js';
 import type { Viewer } from '../sessions/views.js';
 import type { LeftSession } from '../workspaces/log.js';
 import type { Workspace } from '../workspaces/workspace.js';
 import { type Look, lookAt } from './look.js';
 import { markOf, noteLeft, sizeOf, type Weighed, weighedBy } from './marks.js';
+import { type Locating, standingIn } from './standing.js';
 import { mayHaveChanged } from './stillInDoubt.js';
 import { settledState } from './written.js';
 
@@ -33,7 +33,7 @@ export interface WeighedHere {
   readonly elsewhere: readonly OpenHere[];
 }
 
-type Weighing = Viewer & Pick<Memory, 'isBridges'>;
+type Weighing = Locating;
 
 interface WeighOptions {
   /** The id of a session that is left out. */
@@ -47,11 +47,12 @@ export async function weighedHere(
   workspace: Workspace,
   { except = null, until = Number.POSITIVE_INFINITY }: WeighOptions = {},
 ): Promise<WeighedHere> {
-  const known = memory.claims.read(workspace);
+  const { known, guests } = standingIn(memory, workspace, until);
+  const guestIds = new Set(guests.map(({ id }) => id));
   const found = new Map<string, LeftSession>();
   const gone: Weighed[] = [];
   const unread: OpenHere[] = [];
-  for (const id of known?.sessions ?? []) {
+  for (const id of [...(known?.sessions ?? []), ...guestIds]) {
     if (id === except) continue;
     const mark = markOf(memory, id, known?.left.get(id));
     if (mark !== null) gone.push(...weighedBy(id, mark));
@@ -62,7 +63,8 @@ export async function weighedHere(
   for (const session of mostUrgentFirst(unread.filter(({ manning }) => manning !== 'at_work'))) {
     const { mark, isNothing, ...weighed } = await weigh(memory, session, until);
     if (!isNothing) gone.push(weighed);
-    if (mark !== null) found.set(session.id, mark);
+    // Notes on a session are where it began.
+    if (mark !== null && !guestIds.has(session.id)) found.set(session.id, mark);
   }
   await weighAgain(memory, { gone, marks: found, left: known?.left ?? new Map() }, until);
   noteLeft(memory, workspace, found);

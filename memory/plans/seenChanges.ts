@@ -4,6 +4,7 @@ import { seenEntry } from '../../src/files/seenFile.js';
 import { SECOND } from '../../src/time.js';
 import { MOST_ENTRIES } from '../fold/bounds.js';
 import type { Step, Worklog } from '../fold/worklog.js';
+import { otherWorktreesIn } from '../git/otherWorktrees.js';
 import type { ObservedFile } from '../observed/files.js';
 import type { Observed } from '../observed/observed.js';
 
@@ -45,11 +46,13 @@ export function unseenFiles({ log, fold }: Record, phases: readonly string[], ro
 }
 
 /**
+ * @param root the directory that paths start from. Changes in another worktree below it are changes there
  * @returns the files that were seen to change while phases were in progress, and that no phase names, although each of those phases is
  *   settled by now. The first ones
  */
-export function unattributedChanges({ log, fold }: Record): string[] {
+export function unattributedChanges({ log, fold }: Record, root: string): string[] {
   if (fold === null) return [];
+  const isElsewhere = otherWorktreesIn(root);
   const steps = [...log.steps.values()];
   const named = new Set(steps.flatMap(({ files }) => [...files.created, ...files.modified, ...files.deleted]));
   const paths: string[] = [];
@@ -57,7 +60,7 @@ export function unattributedChanges({ log, fold }: Record): string[] {
     if (file.change === 'read' || named.has(path) || (file.from !== null && named.has(file.from))) continue;
     const during = steps.filter((step) => isDuring(step, file.at));
     if (during.length === 0 || during.some(({ status }) => status === 'in_progress')) continue;
-    if (paths.length < MOST_ENTRIES) paths.push(path);
+    if (paths.length < MOST_ENTRIES && !isElsewhere(path)) paths.push(path);
   }
   return paths;
 }

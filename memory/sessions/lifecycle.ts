@@ -58,7 +58,7 @@ export class Lifecycle {
       id,
     );
     try {
-      if (concurrent) this.#claims.enter(workspace, session.id, true);
+      if (concurrent) this.#claims.enter(workspace, session.id, 'declared');
       else this.#claim(workspace, session.id);
     } catch (error) {
       session.log.write(() => [worklogKind.line('session_ended', { reason: 'superseded' })], this.#stamp);

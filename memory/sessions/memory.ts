@@ -115,9 +115,13 @@ export class Memory {
     return session;
   }
 
-  /** As {@link pathInWorkspace}, for a path as it was typed. Secrets are taken out first: `https://` loses a slash on the way. */
-  pathOf(typed: string): string {
-    const { surroundings, workspace } = this;
+  /**
+   * As {@link pathInWorkspace}, for a path as it was typed. Secrets are taken out first: `https://` loses a slash on the way.
+   * @param log of the session that the path is for. Its agent may have moved to another workspace; the caller's is taken if missing
+   */
+  pathOf(typed: string, log?: Worklog): string {
+    const { surroundings } = this;
+    const workspace = (log === undefined ? null : this.workspaceOf(log)) ?? this.workspace;
     const { redact } = this.stamp;
     const path = redact(workspace.root) === workspace.root ? redact(typed) : typed;
     return pathInWorkspace(path, surroundings.directory, workspace);

@@ -1,18 +1,22 @@
 /** How a session's directory has changed after the session began. */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { UnreachableError } from '../../src/errors.js';
 import type { Redact } from '../../src/log/redact.js';
+import { oneLine } from '../../src/log/visibleText.js';
 import type { Worklog } from '../fold/worklog.js';
 import { type Checkout, checkoutOf, shortCommit } from '../git/checkout.js';
+import { directoryOfAgent, type Locating } from '../look/standing.js';
 import type { Memory } from '../sessions/memory.js';
-import type { Workspace } from '../workspaces/workspace.js';
+import { type Workspace, worktreeAt } from '../workspaces/workspace.js';
+import { wayToBringBack } from '../worktrees/bringBack.js';
+import { registeredIn, repositoryAt } from '../worktrees/place.js';
 
 /** Comes before the path of a lost directory. */
 export const IS_GONE = 'its directory does not exist any more';
 
 /** Knows the directories of sessions. */
-type Placed = Pick<Memory, 'workspaceOf' | 'workspace' | 'runsOf'>;
+type Placed = Pick<Memory, 'workspaceOf' | 'workspace' | 'runsOf' | 'claims' | 'surroundings'>;
 
 /** @returns where it was; null if it is there, is on another host, or its place is unknown */
 export function lostDirectory(memory: Placed, log: Worklog): string | null {
@@ -22,13 +26,33 @@ export function lostDirectory(memory: Placed, log: Worklog): string | null {
 }
 
 /**
+ * @param root of its workspace, which is gone
+ * @returns the line for a shell that brings a removed worktree back; null if it was none, or its commits are not found
+ */
+export function wayBackTo({ claims, surroundings }: Placed, log: Worklog, root: string): string | null {
+  const noted = claims.worktrees.find(worktreeAt(root));
+  const common = noted?.common ?? repositoryAt(surroundings.directory)?.common ?? null;
+  if (common === null) return null;
+  const known = noted ?? log.facts?.baseline ?? null;
+  // Of an older record, only the repository itself can say that the worktree was its own.
+  if (noted === null && registeredIn(common).every((one) => one.root !== root)) return null;
+  return wayToBringBack(
+    { root, common, branch: known?.branch ?? null, head: known?.head ?? null },
+    surroundings.variables,
+  );
+}
+
+/**
  * @returns the directory of the session, wherever the caller is; that of the caller if it is unknown
  * @throws UnreachableError if it does not exist
  */
 export function requireDirectory(memory: Placed, log: Worklog): Workspace {
   const lost = lostDirectory(memory, log);
   if (lost === null) return memory.workspaceOf(log) ?? memory.workspace;
-  throw new UnreachableError(`the directory of session ${log.session_id} does not exist any more: ${lost}`);
+  const back = wayBackTo(memory, log, lost);
+  throw new UnreachableError(
+    `the directory of session ${log.session_id} does not exist any more: ${lost}${back === null ? '' : `; to bring it back: ${back}`}`,
+  );
 }
 
 /** Puts foreign text into a sentence. */
@@ -37,19 +61,69 @@ interface Naming {
   name(text: string): string;
 }
 
-/** @returns a clause if the directory is gone, or another branch or commit is checked out in it than when the session began */
-export function placeNow(memory: Placed & Pick<Memory, 'stamp'>, log: Worklog, words: Naming): string | null {
+/** Sees how a session's directory is, and where its agent went. */
+type Seeing = Locating & Pick<Memory, 'stamp'>;
+
+/**
+ * @returns clauses, if the directory is gone, or another branch or commit is checked out in it than when the session began, or its agent
+ *   has moved to another one; null if nothing of this is so
+ */
+export function placeNow(memory: Seeing, log: Worklog, words: Naming): string | null {
+  const clauses = [...directoryWords(memory, log, words), ...movedWords(memory, log, words)];
+  return clauses.length === 0 ? null : clauses.join('; ');
+}
+
+function directoryWords(memory: Seeing, log: Worklog, words: Naming): string[] {
   const lost = lostDirectory(memory, log);
-  if (lost !== null) return `${IS_GONE}: ${words.path(lost)}`;
+  if (lost !== null) return [`${IS_GONE}: ${words.path(lost)}`, ...backWords(memory, log, lost, words)];
   const before = log.facts?.baseline ?? null;
   const root = before === null ? null : (memory.workspaceOf(log)?.root ?? null);
-  if (before === null || root === null) return null;
+  if (before === null || root === null) return [];
   const began = `it began on ${wordsOf(before, words)}`;
-  if (!existsSync(join(root, '.git'))) return `${began}; it is no checkout of git any more`;
+  if (!existsSync(join(root, '.git'))) return [`${began}; it is no checkout of git any more`];
   const now = checkoutOf(root);
   return now === null || isSame(before, now, memory.stamp.redact)
-    ? null
-    : `${began}; ${wordsOf(now, words)} is checked out now`;
+    ? []
+    : [`${began}; ${wordsOf(now, words)} is checked out now`];
+}
+
+/** @returns for a person, how a lost directory comes back, and where the agent is if it moved on */
+export function placeLines(memory: Seeing, log: Worklog): string[] {
+  const words = { path: oneLine, name: oneLine };
+  const lost = lostDirectory(memory, log);
+  return [...(lost === null ? [] : backWords(memory, log, lost, words)), ...movedWords(memory, log, words)];
+}
+
+/** Where the agent is, or was last, if that is no directory of the session's workspace. */
+function movedWords(memory: Seeing, log: Worklog, words: Naming): string[] {
+  const directory = directoryOfAgent(memory, { id: log.session_id ?? '', log: { state: log } });
+  const own = memory.workspaceOf(log);
+  if (directory === null || own === null) return [];
+  const was = memory.runsOf(log).alive.length > 0 ? 'is' : 'was last';
+  if (!existsSync(directory)) {
+    const top = removedTop(memory, directory);
+    if (top === own.root) return [];
+    const back = top === null ? [] : backWords(memory, log, top, words);
+    return [`its agent ${was} in ${words.path(directory)}, which does not exist any more`, ...back];
+  }
+  const now = memory.claims.workspaceOf(directory, memory.surroundings.variables);
+  if (now.id === own.id) return [];
+  return now.id === memory.workspace.id
+    ? [`it began in ${words.path(own.root)}, where its relative paths begin, and its agent came here`]
+    : [`its agent ${was} in ${words.path(directory)}`];
+}
+
+/** @returns the top of the worktree that a lost directory was in; null if none is known */
+function removedTop({ claims }: Placed, directory: string): string | null {
+  for (let folder = directory; !existsSync(folder); folder = dirname(folder))
+    if (claims.worktrees.find(worktreeAt(folder)) !== null) return folder;
+  return null;
+}
+
+/** @returns a clause with the command, if there is one */
+function backWords(memory: Placed, log: Worklog, lost: string, words: Pick<Naming, 'path'>): string[] {
+  const back = wayBackTo(memory, log, lost);
+  return back === null ? [] : [`to bring it back: ${words.path(back)}`];
 }
 
 /** The names of branches are kept redacted. A commit that is not found quickly is unknown, and no other one. */

@@ -4,9 +4,13 @@ import type { ListedSession } from '../look/list.js';
 
 /** @param home of the user, which is written as `~`, as shells read it */
 export function directoryWord({ directory }: ListedSession, home: string | undefined): string {
-  if (directory === null) return '-';
-  const isBelow = home !== undefined && home !== '/' && directory.startsWith(`${home}/`);
-  return isBelow ? `~${directory.slice(home.length)}` : directory;
+  return directory === null ? '-' : pathWord(directory, home);
+}
+
+/** @param home as of {@link directoryWord} */
+export function pathWord(path: string, home: string | undefined): string {
+  const isBelow = home !== undefined && home !== '/' && path.startsWith(`${home}/`);
+  return isBelow ? `~${path.slice(home.length)}` : path;
 }
 
 /** @returns what it is for and, if something is left to do, what was asked last: its first order may be done for long */

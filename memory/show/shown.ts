@@ -6,14 +6,14 @@ import { sumOf } from '../fold/state.js';
 import type { LogCounts } from '../logs/reader.js';
 import { settledCounts } from '../logs/settledCounts.js';
 import { computedOf, type Judge, type Look, lookAt } from '../look/look.js';
+import type { Locating } from '../look/standing.js';
 import { agentWords, askedAt, outcomeWords } from '../observed/calls.js';
 import type { CombinedState, ShownFile } from '../observed/combined.js';
 import { changeWords } from '../observed/files.js';
 import { stepsOf, stepWords } from '../observed/step.js';
 import { holdersWords } from '../plans/holding.js';
 import type { OpenSession } from '../sessions/sessions.js';
-import type { Viewer } from '../sessions/views.js';
-import { lostDirectory } from './directory.js';
+import { lostDirectory, placeLines } from './directory.js';
 import { axesLine, detailLines, section, stepLine, stuckLines, summaryLines, titleLine } from './status.js';
 import { type Tree, treeLines, treeOf } from './tree.js';
 
@@ -29,6 +29,8 @@ export interface Shown {
   readonly directory: string | null;
   /** Whether it is gone. */
   readonly isLost: boolean;
+  /** How a lost directory comes back, and where the agent is if it moved on. */
+  readonly place: readonly string[];
   /** The agents that have steps in progress, each in a line. */
   readonly holders: readonly string[];
   /** As `work show --json` prints it. */
@@ -40,7 +42,7 @@ export interface Shown {
     };
 }
 
-export async function showSession(memory: Viewer, session: OpenSession, judge: Judge): Promise<Shown> {
+export async function showSession(memory: Locating, session: OpenSession, judge: Judge): Promise<Shown> {
   const counts = await settledCounts(session.log);
   const look = await lookAt(memory, session, { counts, judge });
   const tree = treeOf(memory.sessions, session.log.state);
@@ -53,6 +55,7 @@ export async function showSession(memory: Viewer, session: OpenSession, judge: J
     tree,
     directory,
     isLost,
+    place: placeLines(memory, session.log.state),
     holders: holdersWords(memory, session.log.state),
     value: { ...look.state, ...computedOf(look), duration: durationOf(look), tree, log },
   };
@@ -66,6 +69,7 @@ export function shownLines(shown: Omit<Shown, 'value'>): string[] {
   return [
     titleLine(look),
     ...(directory === null ? [] : [`in ${oneLine(directory)}${shown.isLost ? ', which does not exist any more' : ''}`]),
+    ...shown.place,
     ...summaryLines(look),
     axesLine(look),
     ...stuckLines(look).map((words) => oneLine(`${SEEMS_STUCK}, ${words}`)),

@@ -146,5 +146,5 @@ function sessionWords({
     left: 'no agent works on it',
   };
   const place = holds ? 'holds it' : is_own ? 'began here' : 'came here';
-  return `session ${session_id} ${place}, ${agents[agent]}: ${purpose}`;
+  return `session ${session_id} ${place}, ${agents[agent]}${purpose === '' ? '' : `: ${purpose}`}`;
 }

@@ -44,7 +44,7 @@ export const archiveSession = verb({
  * After the last move a session may have gone into the archive by itself, and its agent continues in one that nothing was planned in: an
  * agent that names none still means the former one.
  */
-function toArchive(memory: Pick<Memory, 'which'>, input: { readonly session: string | undefined }): OpenSession {
+function toArchive(memory: Memory, input: { readonly session: string | undefined }): OpenSession {
   const session = meant(memory, input);
   const { facts, steps } = session.log.state;
   if (input.session !== undefined || facts?.explicit !== false || steps.size > 0 || facts.continues === null)

@@ -29,9 +29,9 @@ export const file = verb({
     if (typed === undefined && rename !== undefined)
       throw new UsageError('which file? For example: watchkeeper track file old.ts --rename new.ts');
     if (typed === undefined || (status === undefined && rename === undefined)) throw new UsageError(UNCLEAR);
-    const path = memory.pathOf(typed);
+    const path = memory.pathOf(typed, session.log.state);
     if (rename !== undefined) {
-      const to = memory.pathOf(rename);
+      const to = memory.pathOf(rename, session.log.state);
       writeFact(session, memory.stamp, worklogKind.line('file', { from: path, path: to }));
       return { lines: `${typed} is ${rename} now`, value: { from: path, path: to } };
     }

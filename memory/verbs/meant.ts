@@ -1,5 +1,6 @@
 /** Finds the session that a verb is about. */
 import { UsageError } from '../../src/errors.js';
+import { type Locating, openHere } from '../look/standing.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { word } from './fields.js';
@@ -7,6 +8,8 @@ import { word } from './fields.js';
 /** The session as a word of its own, for verbs that are about one. */
 export const ID = word('ID');
 export const MAYBE_ID = word('[ID]');
+
+type Meaning = Locating & Pick<Memory, 'implied' | 'unclear' | 'which'>;
 
 interface Named {
   readonly id?: string | undefined;
@@ -17,8 +20,12 @@ interface Named {
  * @returns the named session; without a name, the one that the caller's agent or directory means
  * @throws UsageError if there is none of that name, or it is not clear
  */
-export function meant(memory: Pick<Memory, 'which'>, { id, session }: Named): OpenSession {
-  return memory.which(id ?? session ?? null);
+export function meant(memory: Meaning, { id, session }: Named): OpenSession {
+  const name = id ?? session;
+  if (name !== undefined) return memory.which(name);
+  const implied = memory.implied();
+  if (implied === null) throw memory.unclear(openHere(memory));
+  return implied;
 }
 
 /** @throws UsageError if none is named, or none has that name */

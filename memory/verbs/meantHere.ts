@@ -20,7 +20,7 @@ export interface MeantHere {
   readonly asides: readonly string[];
 }
 
-type Meaning = Viewer & Pick<Memory, 'implied' | 'isBridges' | 'unclear' | 'which'>;
+type Meaning = Viewer & Pick<Memory, 'bindings' | 'implied' | 'isBridges' | 'unclear' | 'which'>;
 
 interface Asked {
   readonly id?: string | undefined;

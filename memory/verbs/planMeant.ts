@@ -6,7 +6,7 @@ import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Viewer } from '../sessions/views.js';
 
-type Meaning = Viewer & Pick<Memory, 'holder' | 'implied' | 'isBridges' | 'unclear' | 'which'>;
+type Meaning = Viewer & Pick<Memory, 'bindings' | 'holder' | 'implied' | 'isBridges' | 'unclear' | 'which'>;
 
 const MOST_NAMED = 5;
 

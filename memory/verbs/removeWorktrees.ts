@@ -2,6 +2,7 @@
 import { insideOf } from '../look/inWorktrees.js';
 import type { Memory } from '../sessions/memory.js';
 import { backLines } from '../show/endWords.js';
+import { worktreeAt } from '../workspaces/workspace.js';
 import { type Ended, endWorktree, finishWorktree } from '../worktrees/end.js';
 import { type Examined, examine, type Wanted } from '../worktrees/examine.js';
 import { wayBack } from '../worktrees/kept.js';
@@ -95,7 +96,7 @@ function asWorktree({ path, branch, folder }: Removal): Worktree {
 }
 
 export async function aroundOf(memory: Memory, place: RepositoryPlace, worktrees: readonly Worktree[], door: Door) {
-  const inside = insideOf(memory, worktrees);
+  const inside = await insideOf(memory, worktrees);
   const bridge = (await door.bridgeWork?.()) ?? { work: [], unasked: null };
   const home = stayingFolder(place);
   const around: Around = { inside, bridge: bridge.work, offered: offeredIn(memory), worktrees, home };
@@ -126,6 +127,8 @@ export async function endOne(memory: Memory, place: RepositoryPlace, one: EndOne
     ...{ examined, worktrees, message, is_remote_removed: isRemote },
     ...{ removed_days: memory.settings.removed_days, now: memory.clock.now() },
   };
+  const workspace = memory.claims.find(worktreeAt(path).id);
+  if (workspace !== null) memory.claims.worktrees.note(workspace);
   const ended = endWorktree(place, ending, variables);
   if (ended === null) throw unanswered(place);
   return ended;

@@ -25,6 +25,7 @@ export const sessionStatus = verb({
       return { lines: null, value: { exists: false, workspace: memory.workspace.root, ...unfinished_here } };
     const look = await lookAt(memory, session, { judge: door.judge });
     const { condition, state } = look;
+    const place = memory.workspaceOf(look.log) ?? memory.workspace;
     const damage = damageLines(condition.damage, session.log.path, door.newerRemedy?.() ?? undefined);
     return {
       lines: null,
@@ -37,8 +38,8 @@ export const sessionStatus = verb({
         stuck: condition.stuck !== null,
         holders: holdersIn(memory, look.log),
         unresolved_errors: openErrors(look.log),
-        conflicts: conflictsOf(memory, look, memory.workspaceOf(look.log) ?? memory.workspace),
-        unattributed_changes: unattributedChanges(look),
+        conflicts: conflictsOf(memory, look, place),
+        unattributed_changes: unattributedChanges(look, place.root),
         next: nextIn(look),
         ...unfinished_here,
       },

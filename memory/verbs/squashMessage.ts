@@ -1,7 +1,9 @@
 /** The message of the commit that merges a worktree, made of the records of its sessions. */
+import { resolve } from 'node:path';
 import { headOf, shorten } from '../../src/log/shorten.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { lookAt } from '../look/look.js';
+import { standingIn } from '../look/standing.js';
 import type { Memory } from '../sessions/memory.js';
 import { worktreeAt } from '../workspaces/workspace.js';
 
@@ -18,7 +20,8 @@ const PREFIX = /^(?:[a-z]+\/|worktree-)/;
  * @returns a title, and a block for each session that began or entered there: purpose, summary, steps, files
  */
 export async function squashMessage(memory: Memory, path: string, name: string): Promise<string> {
-  const ids = [...(memory.claims.read(worktreeAt(path))?.sessions ?? [])].slice(-MOST_SESSIONS);
+  const { known, guests } = standingIn(memory, worktreeAt(path));
+  const ids = [...(known?.sessions ?? []), ...guests.map(({ id }) => id)].slice(-MOST_SESSIONS);
   const blocks: Block[] = [];
   for (const id of ids) {
     const block = await blockOf(memory, id, path);
@@ -56,9 +59,13 @@ async function blockOf(memory: Memory, id: string, path: string): Promise<Block 
   const steps = state.steps.map(
     ({ title, status }) => `- ${shorten(redact(oneLine(title)), LONGEST_LINE)} (${status.replace('_', ' ')})`,
   );
-  const files = Object.keys(state.files)
-    .map(redact)
-    .map((file) => `- ${file.startsWith(`${path}/`) ? file.slice(path.length + 1) : file}`);
+  const root = memory.workspaceOf(log)?.root ?? path;
+  const files = Object.keys(state.files).flatMap((file) => {
+    const whole = resolve(root, file);
+    if (whole.startsWith(`${path}/`)) return [`- ${redact(whole.slice(path.length + 1))}`];
+    // A session that began elsewhere has changed files there, too.
+    return root === path ? [`- ${redact(file)}`] : [];
+  });
   if (purpose === '' && summary === '' && steps.length === 0) return null;
   const lines = [
     `Session ${id}: ${shorten(purpose, LONGEST_LINE)}`,

@@ -4,7 +4,7 @@ import { doingWords, OVER } from '../condition/words.js';
 import { settledCounts } from '../logs/settledCounts.js';
 import { computedOf, type Look, lookAt } from '../look/look.js';
 import { changeLines } from '../show/changes.js';
-import { IS_GONE, lostDirectory } from '../show/directory.js';
+import { IS_GONE, lostDirectory, placeLines } from '../show/directory.js';
 import { ago, statusLines } from '../show/status.js';
 import { lastScan, type SinceScan, sinceScan } from '../workspaces/scan.js';
 import { meantHere } from './meantHere.js';
@@ -34,6 +34,7 @@ export const status = verb({
     const lines = [
       ...statusLines(look),
       ...(lost === null ? [] : [`${IS_GONE}: ${lost}`]),
+      ...placeLines(memory, log),
       ...(doing === null ? [] : [`attention: ${doingWords(doing, condition.wait)}`]),
       ...waits.map(({ kind, since: from }) => `waiting, since ${localTime(from)} (${ago(now - from)}): ${kind}`),
       ...log.notices.map(({ sentence, at }) => `notice, ${ago(now - at)}: ${sentence}${stuck === null ? OVER : ''}`),

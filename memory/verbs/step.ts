@@ -55,7 +55,7 @@ function move(memory: Memory, session: OpenSession, { step: id, to, reason, over
   for (const [option, why] of Object.entries(reasons))
     if (why?.trim() === '')
       throw new UsageError(`--${option} without a reason: say why, for example --${option} "the API is down"`);
-  const paths = file.map((path) => memory.pathOf(path.trim()));
+  const paths = file.map((path) => memory.pathOf(path.trim(), session.log.state));
   const fields = { step: id, to, reason, override, paths };
   if (to === 'in_progress') start(memory, session, fields);
   else writeOrRefuse(session, memory.stamp, () => [worklogKind.line('step', fields)]);

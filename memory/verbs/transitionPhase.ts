@@ -78,7 +78,7 @@ export const transitionPhase = verb({
       session_id: session.id,
       ...moved,
       unseen: compared === null ? [] : unseenFiles(compared, moved.completed, place.root),
-      unattributed_changes: compared === null ? [] : unattributedChanges(compared),
+      unattributed_changes: compared === null ? [] : unattributedChanges(compared, place.root),
       legal_next: nextPhases(log.state),
     };
     const after = settled === 0 ? null : afterMoves(memory, session);
@@ -89,7 +89,7 @@ export const transitionPhase = verb({
 function transitionOf(memory: Memory, session: OpenSession, input: Input<typeof FIELDS>): Transition {
   const { token_usage, error, decided_by } = input;
   const [agent, reason] = [filled(input.agent), filled(input.reason)];
-  const pathOf = (path: string) => (path === '' ? '' : memory.pathOf(path));
+  const pathOf = (path: string) => (path === '' ? '' : memory.pathOf(path, session.log.state));
   const paths = (given: readonly string[] = []) => [...new Set(given.map((path) => pathOf(path.trim())))];
   const completed = textOf(input.completed_phase_id);
   const next = [input.next_phase_id ?? [], input.next_phase_ids ?? []].flat().map(String);

@@ -31,12 +31,12 @@ export const list = verb({
   summary:
     'every worktree of the repository, whichever program made it: changes,\nwhether it is merged, who works in it; --size: with the room it takes',
   fields: { size: flag('[--size]') },
-  run(memory, { size }): Outcome {
+  async run(memory, { size }): Promise<Outcome> {
     const place = placeOf(memory);
     const found = listWorktrees(place, memory.surroundings.process, memory.surroundings.variables);
     if (found === null) throw unanswered(place);
     const { base, worktrees, removed, unfinished } = found;
-    const inside = insideOf(memory, worktrees);
+    const inside = await insideOf(memory, worktrees);
     const roots = new Set(worktrees.map(({ path }) => path));
     const here = worktreeAround(worktrees, memory.workspace.root)?.path ?? null;
     const rows = worktrees.map((worktree) => ({

@@ -1,24 +1,24 @@
 /** Which session holds a workspace. The workspace's log decides; at most one session holds it at a time. */
-import { existsSync, readdirSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { existsSync } from 'node:fs';
 import { UnreachableError } from '../../src/errors.js';
 import type { Places } from '../home/places.js';
 import type { Refusal } from '../logs/kind.js';
-import { LastRead } from '../logs/lastRead.js';
+import type { LastRead } from '../logs/lastRead.js';
 import type { Stamp } from '../logs/line.js';
-import { Log } from '../logs/log.js';
-import { readOnly } from '../logs/readOnly.js';
-import { withLog } from '../logs/scoped.js';
 import type { Priority } from '../words.js';
 import { type FolderVariables, isShared } from './covering.js';
 import {
   type LeftSession,
+  placeLines,
   reportsOf,
   type WorkspaceEvents,
   type WorkspaceNote,
   type WorkspaceState,
   workspaceKind,
 } from './log.js';
+import { readable, WorkspaceLogs } from './logs.js';
+import { NotedWorktrees } from './notedWorktrees.js';
+import { placeOf } from './place.js';
 import { realOf, type Workspace, workspaceOf } from './workspace.js';
 
 /** Each look releases a claim that was left behind; in the meantime another session may claim, end and be killed. */
@@ -31,20 +31,19 @@ export class Claims {
   readonly #places: Places;
   readonly #stamp: Stamp;
   readonly #mayHold: MayHold;
-  /** The logs that were read, so that another look reads only what followed: some have a line for each of thousands of sessions. */
-  readonly #logs: LastRead<WorkspaceState, WorkspaceEvents>;
-  /** In a process that stays, a look reads all of one, and the next look almost nothing. */
-  readonly #stays: boolean;
+  readonly #logs: WorkspaceLogs;
+  readonly worktrees: NotedWorktrees;
 
   /** @param known the logs that were read before, by their paths, in a process that stays */
   constructor(places: Places, stamp: Stamp, mayHold: MayHold, known?: LastRead<WorkspaceState, WorkspaceEvents>) {
     [this.#places, this.#stamp, this.#mayHold] = [places, stamp, mayHold];
-    [this.#logs, this.#stays] = [known ?? new LastRead(Number.POSITIVE_INFINITY), known !== undefined];
+    this.#logs = new WorkspaceLogs(places, stamp, known);
+    this.worktrees = new NotedWorktrees(this.#logs, stamp);
   }
 
   /** @returns a workspace that has had a session. Null if its log is not there */
   find(id: string): Workspace | null {
-    const state = this.#readOnly(id, 'workspace');
+    const state = this.#logs.readOnly(id, 'workspace');
     return state === null || state.root === null ? null : { id, root: state.root, kind: state.kind };
   }
 
@@ -63,20 +62,13 @@ export class Claims {
 
   /** @returns the workspace of a session whose own log does not say it; null if no log that can be read names it */
   entered(sessionId: string): Workspace | null {
-    const id = this.#ids().find((each) => {
-      try {
-        return this.#read(each)?.sessions.has(sessionId);
-      } catch (error) {
-        if (!(error instanceof UnreachableError)) throw error;
-        return false;
-      }
-    });
+    const id = this.#logs.ids().find((each) => readable(() => this.#logs.read(each)?.sessions.has(sessionId)));
     return id === undefined ? null : this.find(id);
   }
 
   /** @returns the workspace's log as it is now. Null if it has had no session */
   read({ id }: Workspace): WorkspaceState | null {
-    const state = this.#read(id);
+    const state = this.#logs.read(id);
     // It does not change while the caller has it.
     return state === null
       ? null
@@ -92,7 +84,7 @@ export class Claims {
 
   /** @returns the notes for every session of the workspace. A caller that needs no more does not wait for the lines of its sessions */
   notes({ id }: Workspace): readonly WorkspaceNote[] {
-    return [...(this.#readOnly(id, 'note')?.notes ?? [])];
+    return [...(this.#logs.readOnly(id, 'note')?.notes ?? [])];
   }
 
   /**
@@ -101,11 +93,11 @@ export class Claims {
    */
   holder(workspace: Workspace): string | null {
     for (let look = 0; look < MOST_LOOKS; look += 1) {
-      const holder = this.#read(workspace.id)?.holder ?? null;
+      const holder = this.#logs.read(workspace.id)?.holder ?? null;
       if (holder === null || this.#mayHold(holder.session_id)) return holder?.session_id ?? null;
       this.release(workspace, holder.claim);
     }
-    return this.#read(workspace.id)?.holder?.session_id ?? null;
+    return this.#logs.read(workspace.id)?.holder?.session_id ?? null;
   }
 
   /** The agent of the session is given the reports of the workspace. Nobody is given them again. */
@@ -113,27 +105,36 @@ export class Claims {
     const reports = this.read(workspace)?.reports ?? [];
     if (reports.length === 0) return reports;
     const line = workspaceKind.line('session', { session_id: sessionId });
-    this.#write(workspace, (log) => log.write(() => [line], this.#stamp));
+    this.#logs.write(workspace, (log) => log.write(() => [line], this.#stamp));
     return reports;
   }
 
   /**
    * Notes a session in the workspace's log, without a claim.
-   * @param declared whether a command begins it here. A claim says so, too
+   * @param how whether a command begins it here (a claim says so, too), or only its agent came here
    */
-  enter(workspace: Workspace, sessionId: string, declared?: true): void {
-    const line = workspaceKind.line('session', { session_id: sessionId, declared });
-    this.#write(workspace, (log) => log.write(({ sessions }) => (sessions.has(sessionId) ? [] : [line]), this.#stamp));
+  enter(workspace: Workspace, sessionId: string, how?: 'declared' | 'came'): void {
+    const by = how === undefined ? {} : { [how]: true };
+    const line = workspaceKind.line('session', { session_id: sessionId, ...by });
+    const place = placeOf(workspace);
+    this.#logs.write(workspace, (log) =>
+      log.write(
+        (state) => (state.sessions.has(sessionId) ? [] : [line, ...placeLines(state.place, place)]),
+        this.#stamp,
+      ),
+    );
   }
 
   /** Keeps a note for every session of the workspace. */
   note(workspace: Workspace, text: string, priority: Priority): void {
-    this.#write(workspace, (log) => log.write(() => [workspaceKind.line('note', { text, priority })], this.#stamp));
+    this.#logs.write(workspace, (log) =>
+      log.write(() => [workspaceKind.line('note', { text, priority })], this.#stamp),
+    );
   }
 
   /** @returns the folder that its owner has named for the mirror of the workspace, as it was named. Null if there is none */
   mirrorOf({ id }: Workspace): string | null {
-    return this.#readOnly(id, 'mirror')?.mirror ?? null;
+    return this.#logs.readOnly(id, 'mirror')?.mirror ?? null;
   }
 
   /**
@@ -141,7 +142,7 @@ export class Claims {
    * @param stateDir relative to the root. Null for none; undefined leaves it as it is, and only begins the workspace's log
    */
   setMirror(workspace: Workspace, stateDir: string | null | undefined): void {
-    this.#write(workspace, (log) =>
+    this.#logs.write(workspace, (log) =>
       log.write(
         ({ mirror }) =>
           stateDir === undefined || stateDir === mirror ? [] : [workspaceKind.line('mirror', { state_dir: stateDir })],
@@ -158,7 +159,7 @@ export class Claims {
     const line = workspaceKind.line('told', { session_id: sessionId, sentence, ...(isArchived && { archived: true }) });
     const stamp = { ...this.#stamp, origin: 'watchkeeper' } as const;
     const isKnown = (state: WorkspaceState) => reportsOf(state).includes(sentence);
-    this.#write(workspace, (log) => log.write((state) => (isKnown(state) ? [] : [line]), stamp));
+    this.#logs.write(workspace, (log) => log.write((state) => (isKnown(state) ? [] : [line]), stamp));
   }
 
   /**
@@ -168,13 +169,9 @@ export class Claims {
    */
   left(only: readonly string[] | null, onUnreadable: (error: UnreachableError) => void): Map<string, LeftSession> {
     const all = new Map<string, LeftSession>();
-    for (const id of only ?? this.#ids()) {
-      try {
-        for (const [session, left] of this.#read(id)?.left ?? []) all.set(session, left);
-      } catch (error) {
-        if (!(error instanceof UnreachableError)) throw error;
-        onUnreadable(error);
-      }
+    for (const id of only ?? this.#logs.ids()) {
+      const known = readable(() => this.#logs.read(id)?.left, onUnreadable) ?? [];
+      for (const [session, left] of known) all.set(session, left);
     }
     return all;
   }
@@ -184,14 +181,14 @@ export class Claims {
     const lines = [...found].map(([session_id, left]) => workspaceKind.line('left', { session_id, ...left }));
     // They hold ids that other lines have, and numbers. There may be thousands.
     const stamp = { clock: this.#stamp.clock, redact: (text: string) => text, origin: 'watchkeeper' } as const;
-    this.#write(workspace, (log) => log.write(() => lines, stamp, { isFact: true, isDurable: false }));
+    this.#logs.write(workspace, (log) => log.write(() => lines, stamp, { isFact: true, isDurable: false }));
   }
 
   /** @returns why the session cannot have the workspace; null if it holds it now */
   claim(workspace: Workspace, sessionId: string): Refusal | null {
     this.enter(workspace, sessionId);
     this.holder(workspace);
-    const outcomes = this.#write(workspace, (log) =>
+    const outcomes = this.#logs.write(workspace, (log) =>
       log.write(() => [workspaceKind.line('claimed', { session_id: sessionId })], this.#stamp),
     );
     return outcomes.find((refusal) => refusal !== null) ?? null;
@@ -199,7 +196,7 @@ export class Claims {
 
   /** @returns the session's claim on the workspace. Null if it does not hold it */
   claimOf(workspace: Workspace, sessionId: string): string | null {
-    const holder = this.#read(workspace.id)?.holder ?? null;
+    const holder = this.#logs.read(workspace.id)?.holder ?? null;
     return holder?.session_id === sessionId ? holder.claim : null;
   }
 
@@ -208,7 +205,7 @@ export class Claims {
    * @param claim as it was when the decision was made: a session that was reopened afterwards has another one, which stays
    */
   release(workspace: Workspace, claim: string): void {
-    this.#write(workspace, (log) =>
+    this.#logs.write(workspace, (log) =>
       log.write(
         ({ holder }) => (holder?.claim === claim ? [workspaceKind.line('released', { claim })] : []),
         this.#stamp,
@@ -219,41 +216,10 @@ export class Claims {
   /** A log that cannot be read may say so. The caller that reads it then says what is wrong with it. */
   #isDeclared(id: string): boolean {
     try {
-      return this.#read(id)?.declared === true;
+      return this.#logs.read(id)?.declared === true;
     } catch (error) {
       if (error instanceof UnreachableError) return true;
       throw error;
     }
-  }
-
-  #ids(): string[] {
-    const folder = dirname(this.#places.workspaceLog(''));
-    return (existsSync(folder) ? readdirSync(folder) : []).map((name) => basename(name, '.jsonl'));
-  }
-
-  #read(id: string): WorkspaceState | null {
-    const path = this.#places.workspaceLog(id);
-    const log = Log.read(path, workspaceKind, this.#logs.get(path));
-    if (log === null) this.#logs.delete(path);
-    else this.#logs.set(path, log);
-    return log?.state ?? null;
-  }
-
-  /** The whole log, if this process has read it before. */
-  #readOnly(id: string, event: keyof WorkspaceEvents): WorkspaceState | null {
-    const path = this.#places.workspaceLog(id);
-    return this.#stays || this.#logs.get(path) !== undefined ? this.#read(id) : readOnly(path, workspaceKind, event);
-  }
-
-  #write<Result>({ id, root, kind }: Workspace, use: (log: Log<WorkspaceState, WorkspaceEvents>) => Result): Result {
-    const path = this.#places.workspaceLog(id);
-    this.#places.make(dirname(path));
-    const work = (log: Log<WorkspaceState, WorkspaceEvents>) => {
-      this.#logs.set(path, log);
-      // Also if its creator was killed before this line, or the line is damaged.
-      log.write((state) => (state.root === null ? [workspaceKind.line('workspace', { root, kind })] : []), this.#stamp);
-      return use(log);
-    };
-    return withLog(path, workspaceKind, work, this.#logs.get(path));
   }
 }

@@ -4,6 +4,7 @@ import { addTo } from '../fold/bounds.js';
 import type { LogKind, Refusal } from '../logs/kind.js';
 import { type Line, lineMaker, timeOfLine } from '../logs/line.js';
 import { PRIORITIES, type Priority } from '../words.js';
+import { isSamePlace, type WorkspacePlace } from './place.js';
 import type { Workspace } from './workspace.js';
 
 export interface WorkspaceNote {
@@ -22,6 +23,8 @@ export interface WorkspaceState {
   holder: { readonly session_id: string; readonly claim: string } | null;
   /** For every session of the workspace; the oldest are left out. */
   readonly notes: WorkspaceNote[];
+  /** Where its repository is, and what was checked out when that was last noted. Null if it was not. */
+  place: WorkspacePlace | null;
   /** The folder in the project that gets the text of its active session, relative to the root. Null if there is none. */
   mirror: string | null;
   /** Sentences on its sessions, for the next one that begins there. */
@@ -51,7 +54,9 @@ export interface LeftSession {
 /** The fields of each event. */
 export interface WorkspaceEvents {
   readonly workspace: { readonly root: string; readonly kind: Workspace['kind'] };
-  readonly session: { readonly session_id: string; readonly declared?: true | undefined };
+  /** `came`: the session began elsewhere, and its agent ended here. */
+  readonly session: { readonly session_id: string; readonly declared?: true; readonly came?: true };
+  readonly place: WorkspacePlace;
   readonly claimed: { readonly session_id: string };
   /** `claim` is the id of the line that gave it. */
   readonly released: { readonly claim: string };
@@ -72,6 +77,7 @@ export const workspaceKind: LogKind<WorkspaceState, WorkspaceEvents> = {
     declared: false,
     holder: null,
     notes: [],
+    place: null,
     mirror: null,
     reports: [],
     putAway: new Map(),
@@ -80,6 +86,11 @@ export const workspaceKind: LogKind<WorkspaceState, WorkspaceEvents> = {
   apply,
   line: lineMaker<WorkspaceEvents>(),
 };
+
+/** @returns the line that notes a place, unless it is known. A commit alone is no news: each session has its own */
+export function placeLines(known: WorkspacePlace | null, now: WorkspacePlace | null) {
+  return now === null || isSamePlace(known, now) ? [] : [workspaceKind.line('place', now)];
+}
 
 /** Without schemas: there is a line for each of thousands of sessions, and a start waits for all of them. */
 function apply(state: WorkspaceState, line: Line): Refusal | null {
@@ -91,6 +102,8 @@ function apply(state: WorkspaceState, line: Line): Refusal | null {
       if (sessionId === null) return malformed(line, 'session_id');
       state.sessions.add(sessionId);
       state.declared ||= line.declared === true;
+      // The sentences wait for an agent that begins here.
+      if (line.came === true) return null;
       state.reports.length = 0;
       state.putAway.clear();
       return null;
@@ -109,6 +122,8 @@ function apply(state: WorkspaceState, line: Line): Refusal | null {
       if (line.state_dir !== null && typeof line.state_dir !== 'string') return malformed(line, 'state_dir');
       state.mirror = line.state_dir;
       return null;
+    case 'place':
+      return keepPlace(state, line);
     case 'left':
       return sessionId === null ? malformed(line, 'session_id') : leave(state, sessionId, line);
     default:
@@ -136,6 +151,13 @@ function keepReport({ reports, putAway }: WorkspaceState, id: string, line: Line
   if (sentence === null) return malformed(line, 'sentence');
   if (line.archived === true) putAway.set(id, sentence);
   else if (!reports.includes(sentence)) addTo(reports, sentence, { more: {}, name: 'told' });
+  return null;
+}
+
+function keepPlace(state: WorkspaceState, { repository, common, branch, head }: Line): Refusal | null {
+  if (typeof repository !== 'string') return malformed({ event: 'place' }, 'repository');
+  if (typeof common !== 'string') return malformed({ event: 'place' }, 'common');
+  state.place = { repository, common, branch: textOf(branch), head: textOf(head) };
   return null;
 }
 

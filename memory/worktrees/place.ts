@@ -54,8 +54,12 @@ function containerPlace(folder: string): RepositoryPlace | null {
   return root == null ? null : { id: repositoryId(common), common, root, home: folder };
 }
 
-/** From a linked worktree, the checkout of a submodule is not found: only its configuration says where that is. */
-function homeOf(common: string): string {
+/**
+ * @param common the folder that the worktrees of a repository share
+ * @returns where its checkout would be, or its container. From a linked worktree, the checkout of a submodule is not found: only its
+ *   configuration says where that is
+ */
+export function homeOf(common: string): string {
   return ['.git', BARE].includes(basename(common)) ? dirname(common) : common;
 }
 

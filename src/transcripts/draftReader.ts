@@ -5,6 +5,7 @@
 import type { JournalDiagnostics, JournalTail } from '../journal/reader.js';
 import type { JournalRecord } from '../journal/record.js';
 import type { Draft, Format } from './draft/draft.js';
+import { inDirectory } from './draft/inDirectory.js';
 import type { Trimmer } from './draft/trimmer.js';
 import { placeAfter, Repetitions } from './fileOrder.js';
 
@@ -129,8 +130,11 @@ export class DraftReader {
   #take(records: readonly JournalRecord[]): void {
     for (const record of records) {
       this.sessionId ??= this.#format.sessionId(record);
-      this.directory ??= this.#format.directory(record);
-      for (const draft of this.#format.drafts(record, this.#trimmer)) this.#wait(draft);
+      const directory = this.#format.directory(record);
+      this.directory ??= directory;
+      const left = directory === this.directory ? null : directory;
+      for (const draft of this.#format.drafts(record, this.#trimmer))
+        this.#wait(left === null ? draft : inDirectory(draft, left));
     }
   }
 

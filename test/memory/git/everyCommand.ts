@@ -28,7 +28,7 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'track scan': [[], []],
   'track monitor': [['--check']],
   'track done': [['--as', 'cancelled']],
-  'work list': [['--here'], ['--all']],
+  'work list': [['--here'], ['--all'], ['--repository']],
   'work show': [[ID]],
   'work start': [['--purpose', 'Task']],
   'work set': [['purpose=Other', '--session', ID]],

@@ -204,7 +204,7 @@ test('without texts a list, too, has what a session was asked of which nobody ha
   session.log.close();
   await keepSession(memory, memory.which(session.id), scene.clock.now() + 60_000);
   const listed = await listSessions(open(), {
-    here: false,
+    where: 'everywhere',
     which: 'all',
     judge: async () => null,
     onUnreadable: () => undefined,

@@ -1,112 +1,41 @@
 /** A session is found in the worktree in which it began, and in that of its agent. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { insideOf } from '../../../memory/look/inWorktrees.js';
 import { startConversation } from '../../../memory/programs/conversationStart.js';
-import { type ProcessIdentity, readProcessIdentity } from '../../../src/host/identity.js';
-import { ManualClock } from '../../harness/clock.js';
-import { testFolder } from '../../harness/folder.js';
+import { readProcessIdentity } from '../../../src/host/identity.js';
 import { afterThisTest } from '../../harness/scope.js';
-import { publish } from '../published/publication.js';
-import { memoryScene } from '../scene.js';
-import { Worktrees } from '../worktrees/scene.js';
+import { AgentsScene, end } from './agentsScene.js';
 
-class Scene {
-  readonly scene = memoryScene(new ManualClock(Date.now()));
-  readonly made = new Worktrees();
-  readonly one = this.made.add('feature/one');
-  readonly two = this.made.add('fix/two');
-  readonly folder = join(testFolder(), 'claude');
-  readonly paths = [this.made.root, this.one, this.two].map((path) => ({ path }));
-
-  open(directory = this.made.root) {
-    return this.scene.open({ CLAUDE_CONFIG_DIR: this.folder }, directory);
-  }
-
-  inside(path: string) {
-    const found = insideOf(this.open(), this.paths).get(path);
-    if (found === undefined) throw new Error(`no ${path}`);
-    return found;
-  }
-
-  /** Starts a conversation in a directory, of a process that works there. @returns its session */
-  agent(conversation: string, directory: string) {
-    const child = spawn('sleep', ['600'], { cwd: directory, stdio: 'ignore' });
-    afterThisTest(() => end(child));
-    const agent = readProcessIdentity('host', child.pid);
-    this.writes(conversation, directory);
-    const transcript = this.transcript(conversation);
-    const launch = {
-      provider: 'claude',
-      conversation,
-      source: 'startup',
-      transcript,
-      agent,
-      launchedIn: null,
-    } as const;
-    const { session } = startConversation(this.open(directory), launch);
-    session.log.close();
-    return { id: session.id, agent, child };
-  }
-
-  publishes(conversation: string, process: ProcessIdentity, directory: string): void {
-    publish('a window at work', { folder: this.folder, process, conversation, directory, startedAt: Date.now() });
-  }
-
-  /** As Claude Code writes where it works into each record. */
-  writes(conversation: string, cwd: string): void {
-    mkdirSync(join(this.folder, 'projects/work'), { recursive: true });
-    const record = {
-      type: 'user',
-      uuid: `${cwd}`,
-      sessionId: conversation,
-      cwd,
-      message: { role: 'user', content: 'a' },
-    };
-    appendFileSync(this.transcript(conversation), `${JSON.stringify(record)}\n`);
-  }
-
-  transcript(conversation: string): string {
-    return join(this.folder, 'projects/work', `${conversation}.jsonl`);
-  }
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-}
-
-let scene: Scene;
+let scene: AgentsScene;
 
 beforeEach(() => {
-  scene = new Scene();
+  scene = new AgentsScene();
 });
 
-test('nothing is in a worktree that was just made', () => {
-  expect(scene.inside(scene.one)).toEqual({ sessions: [], agents: [], processes: [] });
+test('nothing is in a worktree that was just made', async () => {
+  expect(await scene.inside(scene.one)).toEqual({ sessions: [], agents: [], processes: [] });
 });
 
-test('a session in which its agent works, and nothing of it elsewhere', () => {
+test('a session in which its agent works, and nothing of it elsewhere', async () => {
   const { id, agent } = scene.agent('c-1', scene.one);
   scene.publishes('c-1', agent, scene.one);
-  expect(scene.inside(scene.one)).toMatchObject({
+  expect(await scene.inside(scene.one)).toMatchObject({
     sessions: [{ session_id: id, holds: false, is_own: true, agent: 'at_work', agent_is_here: true }],
     agents: [{ pid: agent.pid, program: 'claude', session_id: id }],
   });
-  expect(scene.inside(scene.two)).toEqual({ sessions: [], agents: [], processes: [] });
+  expect(await scene.inside(scene.two)).toEqual({ sessions: [], agents: [], processes: [] });
 });
 
-test('a session whose agent moved on is in both worktrees: by what its program publishes', () => {
+test('a session whose agent moved on is in both worktrees: by what its program publishes', async () => {
   const { id, agent } = scene.agent('c-1', scene.made.root);
   scene.publishes('c-1', agent, join(scene.two, 'sub'));
-  expect(scene.inside(scene.made.root).sessions).toMatchObject([
+  expect((await scene.inside(scene.made.root)).sessions).toMatchObject([
     { session_id: id, is_own: true, agent_is_here: false },
   ]);
-  expect(scene.inside(scene.two)).toMatchObject({
+  expect(await scene.inside(scene.two)).toMatchObject({
     sessions: [{ session_id: id, is_own: false, holds: false, agent_is_here: true }],
     agents: [{ pid: agent.pid, session_id: id }],
   });
@@ -115,25 +44,29 @@ test('a session whose agent moved on is in both worktrees: by what its program p
 test('and by its transcript, also after it was killed there', async () => {
   const { id, child } = scene.agent('c-1', scene.made.root);
   scene.writes('c-1', scene.one);
-  expect(scene.inside(scene.one).sessions).toMatchObject([{ session_id: id, agent: 'at_work', agent_is_here: true }]);
+  expect((await scene.inside(scene.one)).sessions).toMatchObject([
+    { session_id: id, agent: 'at_work', agent_is_here: true },
+  ]);
   await end(child);
-  expect(scene.inside(scene.one).sessions).toMatchObject([{ session_id: id, agent: 'lost', agent_is_here: true }]);
-  expect(scene.inside(scene.made.root).sessions).toMatchObject([{ session_id: id, agent_is_here: false }]);
+  expect((await scene.inside(scene.one)).sessions).toMatchObject([
+    { session_id: id, agent: 'lost', agent_is_here: true },
+  ]);
+  expect((await scene.inside(scene.made.root)).sessions).toMatchObject([{ session_id: id, agent_is_here: false }]);
 });
 
-test('an agent of no session, and processes, by the innermost worktree of their directories', () => {
+test('an agent of no session, and processes, by the innermost worktree of their directories', async () => {
   const nested = scene.made.add('fix/nested', join(scene.one, '.claude/worktrees/nested'));
   const paths = [...scene.paths, { path: nested }];
   const inOne = spawn('sleep', ['600'], { cwd: join(scene.one, 'sub'), stdio: 'ignore' });
   const inNested = spawn('sleep', ['601'], { cwd: nested, stdio: 'ignore' });
   for (const child of [inOne, inNested]) afterThisTest(() => end(child));
   scene.publishes('c-9', readProcessIdentity('host', inNested.pid), nested);
-  const found = insideOf(scene.open(), paths);
+  const found = await insideOf(scene.open(), paths);
   expect(found.get(scene.one)).toMatchObject({ agents: [], processes: [{ pid: inOne.pid, program: 'sleep' }] });
   expect(found.get(nested)).toMatchObject({ agents: [{ pid: inNested.pid, session_id: null }], processes: [] });
 });
 
-test('the session that holds a worktree, also if its folder is gone', () => {
+test('the session that holds a worktree, also if its folder is gone', async () => {
   const memory = scene.open(scene.one);
   writeFileSync(join(scene.one, 'a.txt'), '');
   const { session } = startConversation(memory, {
@@ -142,5 +75,5 @@ test('the session that holds a worktree, also if its folder is gone', () => {
   });
   expect(memory.claims.claim(memory.workspace, session.id)).toBeNull();
   session.log.close();
-  expect(scene.inside(scene.one).sessions).toMatchObject([{ session_id: session.id, holds: true }]);
+  expect((await scene.inside(scene.one)).sessions).toMatchObject([{ session_id: session.id, holds: true }]);
 });

@@ -24,7 +24,7 @@ async function found(morning: Morning) {
   const weights = new Set<string | undefined>();
   for (const which of ['unfinished', 'all'] as const) {
     const { rows } = await listSessions(memory, {
-      here: true,
+      where: 'here',
       which,
       most: 20,
       judge: async () => null,

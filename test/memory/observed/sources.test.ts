@@ -57,6 +57,7 @@ test('a conversation without a recorded transcript is found by its id in the fol
       tree: { depth: 0, parents: [], children: [], more: 0 },
       directory: null,
       isLost: false,
+      place: [],
       holders: [],
     }),
   ).toContain('  there may be others: not every file was recorded');

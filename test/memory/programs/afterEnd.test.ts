@@ -105,7 +105,7 @@ test('if nobody asks anything there it is nothing: no crash, nothing to be told,
   const found = later.look(killed.next);
   expect(found && (await crashOf(later, found))).toBeNull();
   expect(
-    await listSessions(later, { here: true, which: 'unfinished', judge: async () => null, onUnreadable: () => {} }),
+    await listSessions(later, { where: 'here', which: 'unfinished', judge: async () => null, onUnreadable: () => {} }),
   ).toEqual({ rows: [], more: 0, resting: 0 });
   const started = startConversation(later, launch('c-2', null));
   expect((await startContext(later, started, launch('c-2', null))).text).toBe('');

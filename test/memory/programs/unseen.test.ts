@@ -126,7 +126,7 @@ test.each(Object.entries(SIGNS))(
     expect(lifecycle).toBe('active');
     // It is unknown what it was about, and nothing accuses its agent.
     const { rows } = await listSessions(open(scene), {
-      ...{ here: true, which: 'all', judge: async () => null, onUnreadable: () => {} },
+      ...{ where: 'here', which: 'all', judge: async () => null, onUnreadable: () => {} },
     });
     expect(rows.map(({ session_id, condition }) => [session_id, condition.agent, condition.weight])).toEqual([
       [session.id, 'ended', 'rests'],

@@ -77,7 +77,7 @@ class PublishedScene {
     const unreadable = (error: Error) => {
       throw error;
     };
-    const { rows } = await listSessions(this.open(), { here: true, which: 'all', judge, onUnreadable: unreadable });
+    const { rows } = await listSessions(this.open(), { where: 'here', which: 'all', judge, onUnreadable: unreadable });
     return rows.map(({ purpose, condition }) => ({ purpose, agent: condition.agent, liveness: condition.liveness }));
   }
 

@@ -4,7 +4,7 @@ import { JournalTail } from '../../../src/journal/reader.js';
 import { claudeFormat } from '../../../src/transcripts/claude/format.js';
 import { AS_IT_IS } from '../../../src/transcripts/draft/trimmer.js';
 import { type DraftOrder, DraftReader, ORDERED_DRAFTS } from '../../../src/transcripts/draftReader.js';
-import { says, transcript } from './told.js';
+import { asks, calls, linesOf, returns, says, transcript } from './told.js';
 
 const RECORDS = 4 * ORDERED_DRAFTS;
 
@@ -33,4 +33,27 @@ test.each([
   const ready = readyFirst(path, order);
   expect(ready).toBeGreaterThan(0);
   expect(ready).toBeLessThan(RECORDS - ORDERED_DRAFTS);
+});
+
+test('relative paths of an agent that has left its first directory are those of the directory in which it was', async () => {
+  const edit = (id: string, path: string, cwd: string, second: number) => [
+    calls(second, id, 'Write', { file_path: path, content: 'x' }, { cwd }),
+    { ...returns(second + 1, id, 'done', false, { cwd }), toolUseResult: { type: 'create', filePath: path } },
+  ];
+  const bashEditDiff = { files: [{ filePath: 'd.ts', created: true, hunks: [] }], moreFiles: 0 };
+  const path = transcript([
+    asks(0, 'Paint.', { cwd: '/work' }),
+    ...edit('t1', './a.ts', '/work', 1),
+    ...edit('t2', './b.ts', '/work/aside', 3),
+    ...edit('t3', '/work/c.ts', '/work/aside', 5),
+    calls(7, 't4', 'Bash', { command: 'x' }, { cwd: '/work/aside' }),
+    { ...returns(8, 't4', 'done', false, { cwd: '/work/aside' }), toolUseResult: { stdout: '', bashEditDiff } },
+  ]);
+  const files = (await linesOf(path)).filter(({ event }) => event === 'files');
+  expect(files.map(({ created }) => created)).toEqual([
+    ['./a.ts'],
+    ['/work/aside/b.ts'],
+    ['/work/c.ts'],
+    ['/work/aside/d.ts'],
+  ]);
 });

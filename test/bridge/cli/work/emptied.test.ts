@@ -39,7 +39,12 @@ function emptied({ open }: MemoryScene, agent: ProcessIdentity | null) {
 }
 
 const listed = async ({ open }: Pick<MemoryScene, 'open'>) => {
-  const options = { here: true, which: 'unfinished', judge: async () => null, onUnreadable: () => undefined } as const;
+  const options = {
+    where: 'here',
+    which: 'unfinished',
+    judge: async () => null,
+    onUnreadable: () => undefined,
+  } as const;
   return (await listSessions(open(), options)).rows.map(rowValue);
 };
 

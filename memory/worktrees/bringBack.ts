@@ -1,0 +1,81 @@
+/** How a worktree whose folder was removed is brought back. */
+import { existsSync } from 'node:fs';
+import { SECOND } from '../../src/time.js';
+import { checkoutIn, isCommit } from '../git/checkout.js';
+import type { GitVariables } from '../git/gitLine.js';
+import { type Asking, type Repository, withRepository } from '../git/repository.js';
+import { quoted, wayBack } from './kept.js';
+import { homeOf, registeredIn, repositoryAt, stayingFolder } from './place.js';
+import { type Removal, removedWorktrees } from './records.js';
+
+const ASKING: Asking = { about: 'commits', preparingMs: 5 * SECOND, askingMs: 10 * SECOND };
+
+const PLAIN_REF = /^refs\/watchkeeper\/removed\/[\w.-]+$/;
+
+export interface Removed {
+  /** Its folder, which is gone. */
+  readonly root: string;
+  /** The folder that all worktrees of its repository share. */
+  readonly common: string;
+  /** Null if none was checked out, or it is not known. */
+  readonly branch: string | null;
+  /** The commit when it was last seen; null if it is not known. */
+  readonly head: string | null;
+}
+
+/**
+ * @returns the line for a shell that brings the folder back: as `worktree end` has kept it, or else from its branch or commit; null if none
+ *   of these is found, or its repository is gone
+ */
+export function wayToBringBack(removed: Removed, variables: GitVariables): string | null {
+  const { root, common } = removed;
+  const home = homeOf(common);
+  const at = existsSync(home) ? repositoryAt(home) : null;
+  if (at === null) return null;
+  const place = stayingFolder(at);
+  return withRepository(at.root, variables, ASKING, (repository) => {
+    const ended = endedOf(repository, removed);
+    if (ended !== null) return wayBack(ended, place).join(' && ');
+    const words = sourceOf(repository, removed);
+    if (words === null) return null;
+    const known = registeredIn(common).find((one) => one.root === root);
+    // Git refuses to make a folder that it has registered, and twice if that is locked.
+    const force = known === undefined ? [] : known.lock === null ? ['-f'] : ['-f', '-f'];
+    return `git ${['-C', place, 'worktree', 'add', ...force, ...words].map(quoted).join(' ')}`;
+  });
+}
+
+/**
+ * An agent of the project can write such a record, and a person pastes the line: a ref or commit that a shell would read otherwise is none.
+ * @returns how it was ended, the last time; null if it was not, its contents are gone, or its branch is there again
+ */
+function endedOf(repository: Repository, { root, common }: Removed): Removal | null {
+  const last = removedWorktrees(common).find(({ path }) => path === root);
+  if (last === undefined) return null;
+  const { kept, head, tip, branch } = last;
+  const isPlain = (kept === null || PLAIN_REF.test(kept)) && (head === null || isCommit(head));
+  const contents = kept ?? head;
+  if (!isPlain || contents === null || commitOf(repository, contents) === null) return null;
+  return tip !== null && commitOf(repository, `refs/heads/${branch}`) !== null ? null : last;
+}
+
+/** @returns the folder, with the words about branch and commit around it */
+function sourceOf(repository: Repository, { root, common, branch, head }: Removed): string[] | null {
+  const isBusy = branch !== null && isCheckedOut(common, branch, root);
+  if (branch !== null && !isBusy && commitOf(repository, `refs/heads/${branch}`) !== null) return [root, branch];
+  const commit = head !== null && isCommit(head) ? commitOf(repository, head) : null;
+  if (commit === null) return null;
+  return branch === null || isBusy ? ['--detach', root, commit] : ['-b', branch, root, commit];
+}
+
+function commitOf({ ask }: Repository, name: string): string | null {
+  return ask(['rev-parse', '--verify', '-q', `${name}^{commit}`])?.trim() || null;
+}
+
+/** Git checks a branch out only once. */
+function isCheckedOut(common: string, branch: string, except: string): boolean {
+  const linked = registeredIn(common).filter(({ root }) => root !== null && root !== except && existsSync(root));
+  return [common, ...linked.map(({ folder }) => folder)].some(
+    (folder) => checkoutIn({ folder, common })?.branch === branch,
+  );
+}
