@@ -165,12 +165,11 @@ export function mess(place: Place): string[] {
   const isClean = random.below(3) === 0;
   const shuffled = random.shuffle(Object.keys(CHANGES));
   const changes = isClean ? [] : shuffled.filter((name) => random.below(name.startsWith('a conflict') ? 2 : 5) === 0);
-  const conflict = 'a conflict that is half resolved';
-  const isInConflict = changes.includes(conflict);
+  const merge = ['a merge in progress', 'a conflict that is half resolved'].find((name) => changes.includes(name));
   for (const name of history) HISTORY[name]?.(place);
   // A merge is made in a clean worktree, and other changes come on top of it.
-  if (isInConflict) OURS(place);
-  const ordered = isInConflict ? [conflict, ...changes.filter((name) => name !== conflict)] : changes;
+  if (merge !== undefined) OURS(place);
+  const ordered = merge === undefined ? changes : [merge, ...changes.filter((name) => name !== merge)];
   for (const name of ordered) CHANGES[name]?.(place);
   return [...history, ...ordered];
 }

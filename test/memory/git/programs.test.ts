@@ -19,7 +19,7 @@ import { Site } from './site.js';
 const AGENT = { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: 'c-1', CLAUDE_PID: String(process.pid) };
 const STARTING_GIT = [
   ...['track init', 'track checkpoint', 'track status', 'track scan'],
-  ...['worktree start', 'worktree list', 'worktree path'],
+  ...['worktree start', 'worktree list', 'worktree path', 'worktree end'],
 ];
 
 test('no other word starts git', async () => {

@@ -21,6 +21,8 @@ export interface Caller {
 
 const COMMANDS = { learn, track, work, worktree };
 
+const noBridge = () => Promise.reject(new UsageError('no bridge is configured'));
+
 export class WorkScene {
   readonly home = join(testFolder(), 'home');
   readonly directory = join(testFolder(), 'work');
@@ -41,7 +43,7 @@ export class WorkScene {
       variables: { WATCHKEEPER_HOME: this.home, ...(process.env.PATH && { PATH: process.env.PATH }), ...variables },
     };
     try {
-      return await runCommand(COMMANDS[name], args, { surroundings });
+      return await runCommand(COMMANDS[name], args, { surroundings, readSettings: noBridge });
     } catch (error) {
       if (!(error instanceof WatchkeeperError)) throw error;
       const code = error instanceof UsageError ? 2 : error instanceof UnreachableError ? 3 : 1;

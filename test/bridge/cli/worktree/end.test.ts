@@ -436,7 +436,7 @@ describe('what no branch has', () => {
     expect(made.at(path).branch).toBe('feature/one');
   });
 
-  test('goes after so many days, at the next end', async () => {
+  test('goes after so many days, at the next end or start', async () => {
     const old = 'refs/watchkeeper/removed/fix-old-20200101T000000Z';
     made.git.run(made.root, 'update-ref', old, 'HEAD');
     made.git.run(made.root, 'update-ref', 'refs/watchkeeper/removed/foreign', 'HEAD');
@@ -446,6 +446,14 @@ describe('what no branch has', () => {
     expect([made.has(old), made.has('refs/watchkeeper/removed/foreign')]).toEqual([false, true]);
     const { out } = made.callIn(made.root, ['worktree', 'list']);
     expect(out).toContain('1 removed worktree kept for 30 days');
+    made.git.run(made.root, 'update-ref', old, 'HEAD');
+    put(join(made.memory, 'settings.json'), '{"removed_days":100000}');
+    chmodSync(made.memory, 0o700);
+    const start = (name: string) => made.callIn(made.root, ['worktree', 'start', name, '--type', 'fix', '--yes']);
+    expect([start('young').code, made.has(old)]).toEqual([0, true]);
+    put(join(made.memory, 'settings.json'), '{}');
+    expect(start('older').err).toContain(`gone: ${old}`);
+    expect(made.has(old)).toBe(false);
   });
 });
 
