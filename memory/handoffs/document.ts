@@ -5,7 +5,7 @@ import type { Redact } from '../../src/log/redact.js';
 import { MOST_FILES } from '../fold/bounds.js';
 import { LONGEST_TEXT } from '../logs/line.js';
 
-/** Of a handoff as a whole. */
+/** The limit of a whole handoff. */
 export const MOST_BYTES = 48 * 1024;
 
 export interface HandoffDocument {

@@ -29,7 +29,7 @@ export interface Stamps {
 
 export interface Offer extends Stamps {
   readonly document: HandoffDocument;
-  /** Of the contents: the same from the same session is one handoff. */
+  /** A digest of the contents: the same from the same session is one handoff. */
   readonly digest: string;
   readonly conversations: readonly { readonly provider: string; readonly conversation: string }[];
   /** UTC epoch milliseconds. */

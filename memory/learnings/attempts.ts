@@ -6,7 +6,7 @@ import { mainCommand, programOf } from './pattern.js';
 /** Calls of the agent after which a failed one is given up. */
 const MOST_CALLS = 12;
 const MOST_WAITING = 8;
-/** Of one failed call. */
+/** For one failed call. */
 const MOST_HELPS = 4;
 /** A word of a command that is so long says what it is about. */
 const SHORTEST_NAME = 4;

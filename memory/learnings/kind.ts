@@ -37,7 +37,7 @@ export interface LearningsState {
   /** Those that were not dropped, in their order. */
   readonly learnings: Map<string, Learning>;
   readonly dropped: Set<string>;
-  /** Of learnings that were not dropped, in their order. */
+  /** The learnings that were not dropped, in their order. */
   readonly actions: Map<string, Action>;
   /** Sessions with failed calls, by scope and by the digest of a failure's pattern. */
   readonly failed: Map<string, Map<string, string[]>>;

@@ -6,13 +6,13 @@ const NUMBER = '<n>';
 const ID = '<id>';
 const ADDRESS = '<address>';
 const NAME = '<name>';
-/** Of a pattern, in UTF-16 units. */
+/** The length of a pattern, in UTF-16 units. */
 const LONGEST = 160;
 /** Of a chain. */
 const MOST_COMMANDS = 3;
 /** Lines of an error among which the one that says most is looked for. */
 const MOST_LINES = 40;
-/** Of a text that a pattern is made from. */
+/** The length of a text that a pattern is made from. */
 const LONGEST_TEXT = 600;
 
 /** A part of a command that only prepares another one. */
@@ -60,7 +60,7 @@ const NUMBERS =
 const REFERENCES = /\b(branch|refspec|pathspec|worktree|remote) (['"]?)[\w./<>-]+\2(?=\s)/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are what is taken out
 const COLOUR = /\u001b\[[0-9;?]*[A-Za-z]/g;
-/** Of several in a row, one says it. */
+/** One of several in a row says it. */
 const REPEATED = /(<\w+>)(?:[\s,]+\1)+/g;
 
 /** @returns a text without what differs from one occurrence to the next: addresses, paths, ids, numbers, times, names of temporary files */

@@ -56,7 +56,7 @@ export function documentsIn(archived: readonly string[]): string[] {
 export interface LeftMirror {
   readonly mirror: Mirror;
   readonly texts: MirrorTexts;
-  /** Of the session, relative to the workspace. */
+  /** The paths of the session, relative to the workspace. */
   readonly documents: readonly string[];
 }
 

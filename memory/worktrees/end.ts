@@ -26,7 +26,7 @@ export interface Ending {
   readonly examined: Examined;
   /** All of the repository. */
   readonly worktrees: readonly Worktree[];
-  /** Of the squash commit. */
+  /** The message of the squash commit. */
   readonly message: string;
   /** Whether the remote branch goes, too. */
   readonly is_remote_removed: boolean;
