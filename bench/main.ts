@@ -24,6 +24,7 @@ const BENCHES = [
   'worktrees',
   'handoffs',
   'transcript',
+  'learn',
   'following',
   'terminals',
   'pluginCalls',

@@ -35,16 +35,18 @@ interface Deed {
   readonly input: Fields;
   /** For the model. */
   readonly content: string;
-  readonly result: Fields;
+  readonly result: Fields | string;
+  readonly isError?: true;
 }
 
 /**
  * Writes turns with all that an agent usually does, until the file has so many bytes.
+ * @param fails whether every other test fails
  * @returns the text of what follows
  */
-export function writeTranscript(path: string, bytes: number): TranscriptText {
+export function writeTranscript(path: string, bytes: number, fails = false): TranscriptText {
   const descriptor = openSync(path, 'wx');
-  const writer = new TranscriptText();
+  const writer = new TranscriptText(fails);
   for (let written = 0; written < bytes; ) written += writeSync(descriptor, writer.turn());
   closeSync(descriptor);
   return writer;
@@ -56,6 +58,11 @@ export class TranscriptText {
   #calls = 0;
   #messages = 0;
   #lines: string[] = [];
+  readonly #fails: boolean;
+
+  constructor(fails = false) {
+    this.#fails = fails;
+  }
 
   /** @returns the records of one turn, each with its line end */
   turn(): string {
@@ -80,11 +87,11 @@ export class TranscriptText {
     const id = `toolu_01Bench${number}`;
     this.#say({ type: 'thinking', thinking: this.#text(300), signature: this.#signature() }, 'tool_use');
     if (number % 3 === 0) this.#say({ type: 'text', text: `First the tests — ${this.#text(250)}` }, 'tool_use');
-    const { name, input, content, result } = this.#deed(number, { file_path, output });
+    const { name, input, content, result, isError } = this.#deed(number, { file_path, output });
     this.#say({ type: 'tool_use', id, name, input }, 'tool_use');
     this.#add('user', {
       promptId: uuidOf(0),
-      message: { role: 'user', content: [{ tool_use_id: id, type: 'tool_result', content }] },
+      message: { role: 'user', content: [{ tool_use_id: id, type: 'tool_result', content, is_error: isError }] },
       toolUseResult: result,
       sourceToolAssistantUUID: uuidOf(this.#records),
     });
@@ -109,6 +116,7 @@ export class TranscriptText {
         };
       }
       case 3: {
+        if (this.#fails && number % 2 === 0) return failing(number, output);
         const stdout = `✓ case ${number}\n${output.slice(0, output.length / 3)}`;
         return {
           name: 'Bash',
@@ -168,6 +176,12 @@ export class TranscriptText {
 
 function uuidOf(count: number): string {
   return `0f3f82eb-bf5c-4ba8-97e4-${String(count).padStart(12, '0')}`;
+}
+
+function failing(number: number, output: string): Deed {
+  const content = `Exit code 1\n\n> popoto@1.0.0 test\n> jest\n\nError: case ${number} of room${number % 40} failed at 127.0.0.1:${6_000 + (number % 90)}\n${output.slice(0, output.length / 3)}`;
+  const input = { command: `npm test -- --filter case-${number} 2>&1 | tail -40` };
+  return { name: 'Bash', input, content, result: `Error: ${content}`, isError: true };
 }
 
 /** As a file is shown to the model. */

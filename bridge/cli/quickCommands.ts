@@ -36,6 +36,10 @@ export const QUICK_COMMANDS: Readonly<Record<QuickName, Entry>> = {
     summary: 'hand unfinished work over to the next worker, or take it over',
     load: () => import('./handoff/handoff.js'),
   },
+  learn: {
+    summary: 'see which calls fail again and again, and keep what was learned',
+    load: () => import('./learn/learn.js'),
+  },
   worktree: {
     summary: 'make, list and end the git worktrees of a repository',
     load: () => import('./worktree/worktree.js'),

@@ -9,6 +9,7 @@ export const QUICK_NAMES = [
   'handoff',
   'import',
   'incidents',
+  'learn',
   'mcp',
   'plugin',
   'session',

@@ -31,6 +31,8 @@ export interface VerbsCommand {
   readonly name: string;
   readonly verbs: readonly AnyVerb[];
   readonly aliases?: Readonly<Record<string, AnyVerb>>;
+  /** The verb that is meant if no word is typed. */
+  readonly withoutWord?: AnyVerb;
   readonly about: string;
   readonly examples: string;
   /** Services of the door that only these verbs ask for. */
@@ -46,23 +48,31 @@ exit code: 0 done, 1 refused or found something, 2 usage, or no session is meant
 clearly, 3 the memory cannot be read or written`;
 
 /** @returns a command whose first word says what to do */
-export function verbsCommand({ name, verbs, aliases = {}, about, examples, services }: VerbsCommand): Command {
+export function verbsCommand(command: VerbsCommand): Command {
+  const { name, verbs, aliases = {}, withoutWord, about, examples, services } = command;
   const usages = verbs.map(usageOf).join('\n');
   const words = { ...Object.fromEntries(verbs.map((verb) => [verb.name, verb])), ...aliases };
+  const first = withoutWord === undefined ? 'WORD' : '[WORD]';
   return {
-    help: `usage: watchkeeper ${name} WORD [--session ID] [--dir FOLDER] [--json] …\n\n${about}\n\n${usages}\n\n${COMMON_HELP}\n\nexamples:\n${examples}`,
-    run: (args, context) => runVerb(words, args, context, services?.(context)),
+    help: `usage: watchkeeper ${name} ${first} [--session ID] [--dir FOLDER] [--json] …\n\n${about}\n\n${usages}\n\n${COMMON_HELP}\n\nexamples:\n${examples}`,
+    run: (args, context) => runVerb({ words, withoutWord, services: services?.(context) ?? {} }, args, context),
   };
 }
 
+interface Known {
+  readonly words: Readonly<Record<string, AnyVerb>>;
+  readonly withoutWord: AnyVerb | undefined;
+  readonly services: Partial<Door>;
+}
+
 async function runVerb(
-  words: Readonly<Record<string, AnyVerb>>,
+  { words, withoutWord, services }: Known,
   args: readonly string[],
   context: CommandContext,
-  services: Partial<Door> = {},
 ): Promise<ExitCode> {
   const { first, rest } = splitDir(args);
-  const [name = '', ...others] = rest;
+  const isWordless = withoutWord !== undefined && (rest[0] ?? '-').startsWith('-');
+  const [name = '', ...others] = isWordless ? [withoutWord.name, ...rest] : rest;
   const verb = Object.hasOwn(words, name) ? words[name] : undefined;
   if (verb === undefined) {
     const known = Object.keys(words);
@@ -86,12 +96,27 @@ function doorOf(context: CommandContext, isJson: boolean): Door {
     startDetached: (args) => context.startDetached(args),
     runSetup: (call) => runSetup(context, call),
     untilStopped: () => context.untilStopped(),
+    agrees: (shown, question) => (isJson ? Promise.resolve(null) : agrees(context, shown, question)),
     isProgram: isJson,
     judge,
     say: (line) => {
       if (!isJson) printLines(io, line);
     },
   };
+}
+
+const YES = /^\s*y(es)?\s*$/i;
+
+async function agrees(context: CommandContext, shown: readonly string[], question: string): Promise<boolean | null> {
+  const { io } = context;
+  const typed = context.openInput();
+  if (typed === null) return null;
+  printLines(io, shown);
+  printContent(io, `${question} [y/N] `);
+  for await (const line of typed) return YES.test(line);
+  // The person closed the input.
+  printLines(io, '');
+  return false;
 }
 
 async function runSetup({ runProgram, redact }: CommandContext, call: SetupCall): Promise<string | null> {

@@ -173,6 +173,11 @@ export class Places {
     return join(this.root, 'workspaces', `${workspace}.jsonl`);
   }
 
+  /** The log of all learnings. */
+  get learnings(): string {
+    return join(this.root, 'learnings.jsonl');
+  }
+
   handoffLog(id: string): string {
     return join(this.root, 'handoffs', `${id}.jsonl`);
   }

@@ -18,6 +18,8 @@ import { worklogKind } from '../fold/rules/kind.js';
 import { isUnused } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
 import { journalIn } from '../home/places.js';
+import { Draw } from '../learnings/draw.js';
+import { Learnings } from '../learnings/learnings.js';
 import { checkCopy, readSeal } from '../observed/keptCopy.js';
 import { Observed } from '../observed/observed.js';
 import { recordsOf, type Share, type ShareBatch, sharesOf } from '../observed/shares.js';
@@ -47,6 +49,8 @@ export interface KeepResult {
 interface Copy extends FoldedCopy {
   readonly isNew: boolean;
   readonly fold: Observed;
+  /** The failures in it. */
+  readonly draw: Draw;
 }
 
 /**
@@ -92,6 +96,7 @@ async function keep(memory: Viewer, session: OpenSession, until: number): Promis
       if (!(error instanceof UsageError)) throw error;
     });
   }
+  if (copy !== null) noteFailed(memory, session, copy);
   return {
     session_id: id,
     kept: isNothing ? 'nothing' : isKnown && copy?.isNew !== true ? 'unchanged' : 'written',
@@ -139,6 +144,8 @@ async function writeCopy(
   removeRests(folder, memory.clock.now());
   const file = new CopyFile(path);
   const fold = new Observed();
+  const draw = new Draw(memory.stamp.redact);
+  draw.begin(id);
   try {
     for (const share of shares) {
       nameFilesIn(fold, memory.workspaceOf(log.state), share.conversation.cwd);
@@ -147,6 +154,7 @@ async function writeCopy(
         for (const line of linesOf(batch, share, memory)) {
           file.write(line);
           fold.take(line);
+          draw.take(line);
         }
       }
       const lines = file.endSource(share);
@@ -163,7 +171,7 @@ async function writeCopy(
     else file.discard();
     failpoint('keep.copy.after');
     storeFold(memory.places, { id, folder, log: log.state, workspace: memory.workspaceOf(log.state) }, made.seal, fold);
-    return { ...made, isNew, fold };
+    return { ...made, isNew, fold, draw };
   } catch (error) {
     file.discard();
     throw error;
@@ -190,6 +198,17 @@ function removeRests(folder: string, now: number): void {
     const path = join(folder, name);
     const stat = statSync(path, { throwIfNoEntry: false });
     if (stat !== undefined && now - stat.mtimeMs > HOUR) rmSync(path, { force: true });
+  }
+}
+
+/** Agents that begin later hear how many failures come back. It is worth less than the copy, which is there. */
+function noteFailed(memory: Viewer, { id, log }: OpenSession, { draw }: Copy): void {
+  const workspace = memory.workspaceOf(log.state);
+  if (workspace === null || draw.failures.size === 0) return;
+  try {
+    new Learnings(memory).noteFailures(id, workspace, [...draw.failures.keys()]);
+  } catch (error) {
+    if (!(error instanceof UnreachableError)) throw error;
   }
 }
 

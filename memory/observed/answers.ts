@@ -1,4 +1,5 @@
 /** Exit codes that are a command's answer, and no failure: nothing found, files differ, a refusal of ours. */
+import { commandsIn } from './commandParts.js';
 
 /** Programs that answer by their exit code, by their first words, and the codes. */
 const ASKING: readonly (readonly [RegExp, readonly number[]])[] = [
@@ -9,7 +10,7 @@ const ASKING: readonly (readonly [RegExp, readonly number[]])[] = [
   ],
   [/^gh pr checks\b/, [1, 8]],
   [
-    /^(?:npx |pnpm |yarn |uvx )?(?:prettier|biome|black|ruff|isort|gofmt|rustfmt|cargo fmt|shfmt|clang-format)\b.*\s(?:--check|--diff|-l|-d|-c|--list-different|--dry-run)\b/,
+    /^(?:npx |pnpm |yarn |uvx )?(?:prettier|biome|black|ruff|isort|gofmt|rustfmt|cargo fmt|shfmt|clang-format|stylua|dprint|deno fmt|mix format|terraform fmt|nixfmt)\b.*\s(?:--check|--diff|-l|-d|-c|--list-different|--dry-run|-check)\b/,
     [1],
   ],
   [/^(?:\S+ )?(?:watchkeeper|session-tracker)\b/, [1, 2]],
@@ -17,7 +18,7 @@ const ASKING: readonly (readonly [RegExp, readonly number[]])[] = [
 /** A chain of commands cannot fail because of them. */
 const PRELUDES = /^(?:cd|pushd|popd|export|set|source|\.|echo|true|:|sleep)(?:\s|$)|^\w+=\S*$/;
 const WRAPPERS = /^(?:(?:sudo|time|env|nice|command)\s+|\w+=\S*\s+|(?:[\w.-]*\/)+(?=\S))/;
-const EXIT_CODE = /^(?:Error: )?(?:Exit code|Process exited with code|exit code) (\d{1,3})\b/i;
+const EXIT_CODE = /^(?:Error: )?(?:Exit code:?|Process exited with code) (\d{1,3})\b/i;
 
 /**
  * @param command as it was given to a shell
@@ -42,27 +43,11 @@ function asks(command: string, code: number): boolean {
 /** @returns the last commands that are joined by `&&`: one of them has ended with the exit code. Of a pipe, only its last command */
 function lastChain(command: string): string[] {
   let chain: string[] = [];
-  let part = '';
-  let quote = '';
-  for (let at = 0; at < command.length; at += 1) {
-    const letter = command.charAt(at);
-    if (quote !== '' || letter === '"' || letter === "'") {
-      if (quote === '') quote = letter;
-      else if (letter === '\\' && quote === '"') part += command.charAt(at++);
-      else if (letter === quote) quote = '';
-      part += command.charAt(at);
-      continue;
-    }
-    const two = command.slice(at, at + 2);
-    // `2>&1` and `&>` join nothing.
-    if (!/[;|&\n]/.test(letter) || (letter === '&' && (/[<>]$/.test(part) || two === '&>'))) {
-      part += letter;
-      continue;
-    }
-    if (two === '&&') chain.push(part.trim());
-    else if (letter !== '|' || two === '||') chain = [];
-    if (two === '&&' || two === '||') at += 1;
-    part = '';
+  const parts = commandsIn(command);
+  for (const [index, { text, joint }] of parts.entries()) {
+    const isLast = index === parts.length - 1;
+    if (joint === '&&' || isLast) chain.push(text);
+    if (!isLast && joint !== '&&' && joint !== '|') chain = [];
   }
-  return [...chain, part.trim()].filter((each) => each !== '' && !each.startsWith('#'));
+  return chain;
 }

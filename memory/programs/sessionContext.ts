@@ -5,6 +5,7 @@ import { UnreachableError } from '../../src/errors.js';
 import type { Section } from '../brief/budget.js';
 import { contextGivenTo } from '../brief/contextGiven.js';
 import { otherCrash } from '../brief/crashReport.js';
+import { lessonsFor } from '../brief/lessons.js';
 import type { ContextLevel } from '../brief/levels.js';
 import { entries, Words } from '../brief/observedSections.js';
 import { noticeOfOffers, offersOf } from '../brief/offers.js';
@@ -97,6 +98,7 @@ async function contextOf(
   const handoffs = level === 'root' || level === 'resumed' ? onOfferTo(memory, own.id) : [];
   const beside = [
     ...besideLines(memory, around.atWork, picked.taken),
+    ...(level === 'root' ? lessonsFor(memory, own.id, new Words(memory.stamp.redact)) : []),
     ...offersOf(handoffs, new Words(memory.stamp.redact)),
   ];
   const offers = level === 'root' ? noticeOfOffers(handoffs) : null;

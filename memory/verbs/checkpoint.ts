@@ -3,7 +3,7 @@ import { UsageError } from '../../src/errors.js';
 import { localTime } from '../../src/time.js';
 import { worklogKind } from '../fold/rules/kind.js';
 import type { Checkpoint } from '../fold/worklog.js';
-import { shortCommit } from '../git/checkout.js';
+import { type Checkout, shortCommit } from '../git/checkout.js';
 import { Git, type GitState } from '../git/git.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Viewer } from '../sessions/views.js';
@@ -15,9 +15,13 @@ import { flag, option, word } from './fields.js';
 import { meant } from './meant.js';
 import { type Outcome, verb } from './verb.js';
 
+/** The name of the session's beginning. */
+const START = 'start';
+
 export const checkpoint = verb({
   name: 'checkpoint',
-  summary: 'mark the state of the code, and compare it later',
+  summary:
+    'mark the state of the code, and compare it later; --verify start: with\nthe commit and branch at which the session began',
   fields: {
     name: word('NAME,'),
     list: flag('or --list,'),
@@ -52,6 +56,7 @@ function listed({ log }: OpenSession): Outcome {
 
 function verified(memory: Viewer, session: OpenSession, name: string): Outcome {
   const checkpoint = session.log.state.checkpoints.get(name);
+  if (checkpoint === undefined && name === START) return verifiedStart(memory, session);
   if (checkpoint === undefined) throw new UsageError(`there is no checkpoint "${name}"; --list shows them`);
   const changes = changesSince(checkpoint, placeOf(memory, session));
   const value = { name: checkpoint.name, changes };
@@ -59,7 +64,25 @@ function verified(memory: Viewer, session: OpenSession, name: string): Outcome {
   return { lines: changes.join(', '), value, verdict: 'found' };
 }
 
+/** At the start, git is not asked what is uncommitted, so that is no difference. */
+function verifiedStart(memory: Viewer, session: OpenSession): Outcome {
+  const { facts } = session.log.state;
+  if (facts?.baseline == null)
+    throw new UsageError(`session ${session.id} did not begin in a git repository; there is no commit to compare with`);
+  const place = placeOf(memory, session);
+  const now = place.git.state();
+  const here = now === null ? null : { head: now.head, branch: now.branch && memory.stamp.redact(now.branch) };
+  const changes = checkoutChanges({ ...facts.baseline, of: 'start' }, here, place.git);
+  const dirty = now?.dirty.length ?? 0;
+  const value = { name: START, changes, uncommitted: dirty };
+  const asides =
+    dirty === 0 ? [] : [`${counted(dirty, 'file')} uncommitted now; what was uncommitted at the start is not recorded`];
+  if (changes.length === 0) return { lines: 'nothing has changed since', value, asides };
+  return { lines: changes.join(', '), value, asides, verdict: 'found' };
+}
+
 function marked(memory: Viewer, session: OpenSession, name: string): Outcome {
+  if (name === START) throw new UsageError(`"${START}" is the beginning of the session; choose another name`);
   const here = placeOf(memory, session);
   const state = here.git.state();
   const { head = null, branch = null, dirty_digest = null } = state ?? {};
@@ -92,18 +115,30 @@ function changesSince(checkpoint: Checkpoint, place: Place): string[] {
   // Checkpoints of older versions are in the user's own format.
   const older = isOtherDirt(checkpoint, plain) ? place.git.state('configured') : null;
   const now = older !== null && !isOtherDirt(checkpoint, older) ? older : plain;
-  const commits = head === null ? 0 : place.git.commitsSince(head);
   const more = (now?.dirty.length ?? 0) - dirty;
   return [
-    ...(commits === null ? ['rewritten: the commit of the checkpoint is not among the present ones'] : []),
-    ...(commits !== null && commits > 0 ? [`${commits} commit${commits === 1 ? '' : 's'} since`] : []),
-    ...(head === null && now?.head ? ['the first commit was made since'] : []),
-    ...((now?.branch ?? null) === branch ? [] : [`on branch ${now?.branch ?? 'none'} instead of ${branch ?? 'none'}`]),
+    ...checkoutChanges({ head, branch, of: 'checkpoint' }, now, place.git),
     ...(more > 0 ? [counted(more, 'more changed file')] : []),
     ...(more < 0 ? [`${counted(-more, 'changed file')} fewer`] : []),
     ...(more === 0 && (isOtherDirt(checkpoint, now) || isOtherUntracked(checkpoint, now, place))
       ? ['other uncommitted changes']
       : []),
+  ];
+}
+
+interface Before extends Checkout {
+  readonly of: 'checkpoint' | 'start';
+}
+
+function checkoutChanges({ head, branch, of }: Before, now: Checkout | null, git: Git): string[] {
+  const commits = head === null ? 0 : git.commitsSince(head);
+  // At the start, a commit that is not found quickly is unknown.
+  const isFirst = of === 'checkpoint' && head === null && now?.head != null;
+  return [
+    ...(commits === null ? [`rewritten: the commit of the ${of} is not among the present ones`] : []),
+    ...(commits !== null && commits > 0 ? [`${commits} commit${commits === 1 ? '' : 's'} since`] : []),
+    ...(isFirst ? ['the first commit was made since'] : []),
+    ...((now?.branch ?? null) === branch ? [] : [`on branch ${now?.branch ?? 'none'} instead of ${branch ?? 'none'}`]),
   ];
 }
 

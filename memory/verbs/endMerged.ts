@@ -1,4 +1,5 @@
 /** `worktree end --merged`: all that are merged and have nothing against them. */
+import { counted } from '../../src/counted.js';
 import type { Memory } from '../sessions/memory.js';
 import { endedLines, endedValue, reasonLines, reasonsValue } from '../show/endWords.js';
 import type { Ended } from '../worktrees/end.js';
@@ -38,6 +39,12 @@ export async function endMerged(
   ];
   if (!isMeant) {
     const names = safe.map(({ name, worktree }) => `merged, and nothing speaks against it: ${name} (${worktree.path})`);
+    const question = `remove ${counted(safe.length, 'worktree')}?`;
+    const agreed =
+      safe.length === 0 ? null : ((await door.agrees?.([...names, ...rest].map(redact), question)) ?? null);
+    // It is judged anew: the person may have thought about it for long.
+    if (agreed === true) return endMerged(memory, place, true, door);
+    if (agreed === false) return { verdict: 'refused', value: null, lines: 'nothing was removed' };
     const hint = safe.length === 0 ? 'no worktree can go' : `nothing was removed: add --yes to remove ${safe.length}`;
     return {
       value: { safe: safe.map(({ name, worktree }) => ({ name, path: worktree.path })), stays, unmerged },

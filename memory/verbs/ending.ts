@@ -15,11 +15,7 @@ import type { Outcome } from './verb.js';
  * @returns also which steps are not done
  * @throws RefusedError if it has ended already, or in the memory of a bridge
  */
-export function endSession(
-  memory: Continuing & Pick<Memory, 'lifecycle'>,
-  session: OpenSession,
-  ending: Ending,
-): Outcome {
+export function endSession(memory: Continuing & Pick<Memory, 'lifecycle'>, session: OpenSession, ending: Ending) {
   const { id, log } = session;
   const { reason } = ending;
   memory.lifecycle.end(session, memory.workspaceOf(log.state), ending);
@@ -39,7 +35,7 @@ export function endSession(
       ...(next !== null && { next }),
     },
     followUps: putAway(session),
-  };
+  } satisfies Outcome;
 }
 
 /**

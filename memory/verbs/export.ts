@@ -3,10 +3,12 @@ import { didYouMean } from '../../src/config/didYouMean.js';
 import { UsageError } from '../../src/errors.js';
 import { crashLines, crashOf } from '../brief/crashReport.js';
 import type { Resuming } from '../brief/resuming.js';
+import { commandbaseFiles } from '../exchange/commandbase.js';
 import { appliedLines, type ExportFiles, exportOf, writeExport } from '../exchange/export.js';
 import { idumbFiles } from '../exchange/idumb.js';
 import { maestroFiles } from '../exchange/maestro.js';
 import { sessionTrackerFiles } from '../exchange/sessionTracker.js';
+import type { Observed } from '../observed/observed.js';
 import { observe } from '../observed/sources.js';
 import { depthOf } from '../sessions/delegation.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -25,12 +27,13 @@ const FORMATS: Readonly<Record<string, Format>> = {
   },
   idumb,
   maestro: maestroFiles,
+  commandbase,
 };
 
 export const exportSession = verb({
   name: 'export',
   summary: 'print the whole record as JSON, or write the files of an older tracker',
-  fields: { id: ID, format: option('[--format session-tracker|idumb|maestro'), out: option('--out DIR]') },
+  fields: { id: ID, format: option('\n      [--format session-tracker|idumb|maestro|commandbase'), out: option('--out DIR]') },
   async run(memory, input): Promise<Outcome> {
     const { format, out } = input;
     const session = named(memory, input);
@@ -49,12 +52,22 @@ export const exportSession = verb({
   },
 });
 
-async function idumb(memory: Viewer, session: OpenSession): Promise<ExportFiles> {
-  const { state: log } = session.log;
-  const { fold } = await observe(
-    { log, folder: session.folder, workspace: memory.workspaceOf(log) },
+async function foldOf(memory: Viewer, { folder, log: { state: log } }: OpenSession): Promise<Observed | null> {
+  const observed = await observe(
+    { log, folder, workspace: memory.workspaceOf(log) },
     { folders: memory.programs, redact: memory.stamp.redact },
   );
+  return observed.fold;
+}
+
+async function commandbase(memory: Viewer, session: OpenSession): Promise<ExportFiles> {
+  const { state: log } = session.log;
+  return commandbaseFiles({ log, fold: await foldOf(memory, session), root: memory.workspaceOf(log)?.root ?? null });
+}
+
+async function idumb(memory: Viewer, session: OpenSession): Promise<ExportFiles> {
+  const { state: log } = session.log;
+  const fold = await foldOf(memory, session);
   const wasGivenContext = appliedLines(session).some(({ event }) => event === 'context_given');
   return idumbFiles({ log, fold, depth: depthOf(memory.sessions, log), wasGivenContext });
 }

@@ -9,7 +9,8 @@ import { endSession } from './ending.js';
 import { flag, neededOption, option } from './fields.js';
 import { reportsHere } from './followUps.js';
 import { ID, MAYBE_ID, meant, named } from './meant.js';
-import { verb } from './verb.js';
+import { repeatsOf } from './repeats.js';
+import { type Outcome, verb } from './verb.js';
 
 export const start = verb({
   name: 'start',
@@ -46,12 +47,14 @@ export const end = verb({
     as: option('[--as completed|failed|cancelled|superseded]'),
     summary: option('[--summary TEXT]'),
   },
-  run(memory, input) {
+  async run(memory, input): Promise<Outcome> {
     const { as = 'completed', summary } = input;
     const session = meant(memory, input);
     const reason = END_REASONS.find((known) => known === as);
     if (reason === undefined) throw new UsageError(`--as ${JSON.stringify(as)}: one of ${END_REASONS.join(', ')}`);
-    return endSession(memory, session, { lines: () => [], reason, summary });
+    const { lines, value, ...more } = endSession(memory, session, { lines: () => [], reason, summary });
+    const again = await repeatsOf(memory, session.id);
+    return { ...more, lines: [...lines, ...again.lines], value: { ...value, ...again.value } };
   },
 });
 

@@ -37,7 +37,10 @@ export const start = verb({
     if (plan === null) throw unanswered(place);
     if ('faults' in plan) return { verdict: 'refused', value: null, lines: plan.faults.map(redact) };
     const shown = planWords(plan).map(redact);
-    if (!yes) return { verdict: 'refused', value: null, lines: [...shown, 'nothing was made: add --yes to make it'] };
+    const agreed = yes || ((await door.agrees?.(shown, 'make it?')) ?? null);
+    if (agreed === null)
+      return { verdict: 'refused', value: null, lines: [...shown, 'nothing was made: add --yes to make it'] };
+    if (!agreed) return { verdict: 'refused', value: null, lines: 'nothing was made' };
     const made = startWorktree(place, plan, variables);
     const { is_made, fault, not_copied, port } = made;
     if (!is_made) return { verdict: 'refused', value: null, lines: ['git did not make it:', redact(fault ?? '')] };
@@ -55,7 +58,7 @@ export const start = verb({
     const isFine = fault === null && setup === null;
     return {
       value: { ...plan, port, not_copied, fault: fault ?? setup },
-      lines: [...shown, `made: cd ${plan.path}`],
+      lines: [...(yes ? shown : []), `made: cd ${plan.path}`],
       asides,
       ...(!isFine && { verdict: 'found' as const }),
     };

@@ -58,6 +58,11 @@ export interface Door {
   runSetup?(call: SetupCall): Promise<string | null>;
   /** The work of the bridge that this directory's configuration names. Missing where no bridge is known. */
   bridgeWork?(): Promise<{ readonly work: readonly BridgeWork[]; readonly unasked: string | null }>;
+  /**
+   * Shows what would be done, and asks a person at a terminal.
+   * @returns whether the person agreed; null if nobody can be asked, and nothing was shown
+   */
+  agrees?(shown: readonly string[], question: string): Promise<boolean | null>;
   /** For a verb that serves until it is stopped. @returns a signal that aborts then */
   untilStopped(): AbortSignal;
   /** Whether the caller is a program: it gets everything, and no words. A person gets what can be read. */

@@ -45,6 +45,7 @@ const CUT_WHAT_IS_REDACTED = [
   'src/transcripts/importTranscript.ts',
   // The observed words of a session.
   'memory/keeping/sessionText.ts',
+  'memory/learnings/pattern.ts',
   'memory/observed/prompt.ts',
   'memory/show/shown.ts',
   'src/log/foreignTail.ts',

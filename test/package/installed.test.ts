@@ -87,6 +87,10 @@ const CALLS: Readonly<Record<string, readonly (readonly [string, readonly number
   ],
   work: [['list --all --json', [0]]],
   handoff: [['list --json', [0]]],
+  learn: [
+    ['draw --json', [0]],
+    ['--json', [0]],
+  ],
   // The project is no repository.
   worktree: [['end feature/none --merge --json', [2]]],
   mcp: [],

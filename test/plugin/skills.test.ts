@@ -9,7 +9,13 @@ import { testFolder } from '../harness/folder.js';
 
 const PLUGIN = join(packageRoot(), 'plugin');
 const SKILLS = readdirSync(join(PLUGIN, 'skills')).sort();
-const OF_PERSONS = ['ending-session', 'orchestrate', 'resume', 'resuming-session', 'starting-session'];
+const OF_PERSONS = [
+  ...['ending-session', 'ending-worktree', 'orchestrate', 'resume', 'resuming-session'],
+  ...['starting-session', 'starting-worktree'],
+];
+
+/** Of each command. */
+const helps = new Map<string, string>();
 
 const read = (path: string) => readFileSync(join(PLUGIN, path), 'utf8');
 const textOf = (skill: string) => read(`skills/${skill}/SKILL.md`);
@@ -43,7 +49,10 @@ test('the plugin has one version, that of the package, and the marketplace names
 });
 
 test('the skills have the names that people look for', () => {
-  const ofModels = ['bookmarking-code', 'handing-over', 'session-management', 'session-tracker', 'taking-over'];
+  const ofModels = [
+    ...['bookmarking-code', 'handing-over', 'learning-from-sessions'],
+    ...['session-management', 'session-tracker', 'taking-over'],
+  ];
   expect(SKILLS).toEqual([...OF_PERSONS, ...ofModels].sort());
 });
 
@@ -66,8 +75,10 @@ describe.each(SKILLS)('the skill %s', (skill) => {
   });
 
   test('names only commands and options that exist', () => {
-    const lines = [...text.matchAll(/(?<![\w./-])watchkeeper (track|work|handoff) ([a-z-]+)([^`\n]*)/g)];
-    expect(text.match(/(?<![\w./-])watchkeeper (?:track|work|handoff|mcp) /g)?.length).toBeGreaterThan(0);
+    const lines = [...text.matchAll(/(?<![\w./-])watchkeeper (track|work|worktree|handoff|learn) ([a-z-]+)([^`\n]*)/g)];
+    expect(text.match(/(?<![\w./-])watchkeeper (?:track|work|worktree|handoff|learn|mcp) /g)?.length).toBeGreaterThan(
+      0,
+    );
     for (const [line, command = '', word = '', rest = ''] of lines) {
       const usage = usageOf(command, word);
       expect([line, usage]).not.toEqual([line, null]);
@@ -87,7 +98,6 @@ function usageOf(command: string, word: string): string | null {
   return parts.length === 0 ? null : parts.join('\n');
 }
 
-const helps = new Map<string, string>();
 function helpOf(command: string): string {
   const help = helps.get(command) ?? watchkeeper('/', ['help', command]).out;
   helps.set(command, help);
@@ -144,7 +154,10 @@ describe('the commands of a skill, typed as they are,', () => {
     ).toEqual([]);
   });
 
-  test.each(['starting-session', 'session-management', 'orchestrate'])('work without a session: %s', (skill) => {
-    expect(failed(runBlocks(textOf(skill)))).toEqual([]);
-  });
+  test.each(['starting-session', 'session-management', 'orchestrate', 'learning-from-sessions'])(
+    'work without a session: %s',
+    (skill) => {
+      expect(failed(runBlocks(textOf(skill)))).toEqual([]);
+    },
+  );
 });

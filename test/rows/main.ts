@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { renderTable } from '../../bridge/command/table.js';
 import { crashRows } from './crash.js';
 import { extraRows } from './extras.js';
+import { learningRows } from './learnings.js';
 import { lifecycleRows } from './lifecycle.js';
 import { monitorRows } from './monitor.js';
 import { nameRows } from './names.js';
@@ -24,6 +25,7 @@ const ROWS: readonly RowCheck[] = [
   ...nameRows,
   ...pluginRows,
   ...contextRows,
+  ...learningRows,
 ];
 
 interface Result {

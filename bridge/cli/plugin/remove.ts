@@ -1,13 +1,16 @@
 import { Memory } from '../../../memory/sessions/memory.js';
 import { counted } from '../../../src/counted.js';
 import { UnreachableError, UsageError } from '../../../src/errors.js';
+import { packageRoot } from '../../../src/host/program.js';
 import { systemClock } from '../../../src/time.js';
-import type { ExitCode } from '../../command/command.js';
+import type { CommandContext, ExitCode } from '../../command/command.js';
 import { asTyped } from '../../plugin/agent.js';
 import { commandsOfRemoval, remove as removePlugin } from '../../plugin/change.js';
+import { lookAtSkillAgent, SKILL_AGENT_NAMES } from '../../plugin/skillAgents.js';
 import { hasPlugin, statusOf } from '../../plugin/status.js';
 import type { PluginCall } from './call.js';
 import { doneLines, doneValue } from './lines.js';
+import { removedFrom } from './skills.js';
 
 const KEPT =
   'what is recorded stays; to delete it: watchkeeper work purge --older-than 0d (names the sessions; with --yes, it removes them)';
@@ -25,13 +28,15 @@ export async function remove(call: PluginCall): Promise<ExitCode> {
   }
   const asker = { run: context.runProgram, surroundings: context.surroundings };
   const { done, wasInstalled } = await removePlugin(places, { agents, everywhere: !isOfOne }, asker);
+  const copies = isOfOne ? [] : removeCopies(context);
   const { agents: looks } = await statusOf(places, agents, asker);
   const left = looks.filter(hasPlugin).flatMap(({ agent, plugins }) => plugins.map((plugin) => ({ agent, ...plugin })));
   const running = done.length === 0 && !wasInstalled ? [] : runningSessions(call);
   const lines = [
     ...doneLines(done),
     ...(wasInstalled ? [`removed ${file}`] : []),
-    ...(done.length === 0 && !wasInstalled ? ['nothing was installed'] : [KEPT]),
+    ...copies.flatMap(({ lines }) => lines),
+    ...(done.length === 0 && !wasInstalled && copies.length === 0 ? ['nothing was installed'] : [KEPT]),
     ...(running.length === 0
       ? []
       : [
@@ -43,8 +48,22 @@ export async function remove(call: PluginCall): Promise<ExitCode> {
         `left: ${id} of ${agent}, scope ${scope}${project === null ? '' : ` of ${project}`}; remove it there`,
     ),
   ];
-  print(lines, { installation: wasInstalled ? file : null, commands: done.map(doneValue), left, running });
+  print(lines, {
+    installation: wasInstalled ? file : null,
+    commands: done.map(doneValue),
+    copies: copies.map(({ value }) => value),
+    left,
+    running,
+  });
   return done.every(({ fault }) => fault === null) && left.length === 0 ? 0 : 1;
+}
+
+/** Programs that are not on PATH any more may have them, too. */
+function removeCopies({ surroundings }: CommandContext) {
+  const root = packageRoot();
+  return SKILL_AGENT_NAMES.filter(
+    (name) => (lookAtSkillAgent(name, surroundings, root)?.skills ?? 'none') !== 'none',
+  ).map((name) => removedFrom(name, surroundings));
 }
 
 /** @returns the ids of sessions on which one of the agents is at work now; none if the memory cannot be read */

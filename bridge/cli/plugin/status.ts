@@ -1,14 +1,18 @@
-import type { ExitCode } from '../../command/command.js';
+import { packageRoot } from '../../../src/host/program.js';
+import type { CommandContext, ExitCode } from '../../command/command.js';
 import { columnsOf, renderTable } from '../../command/table.js';
 import type { AgentLook } from '../../plugin/agent.js';
 import type { InstallationLook } from '../../plugin/installation.js';
+import { lookAtSkillAgent, type SkillAgentLook, skillAgentsHere } from '../../plugin/skillAgents.js';
 import { AGENTS, hasPlugin, wholeStatusOf } from '../../plugin/status.js';
 import type { PluginCall } from './call.js';
 import { troubleLines } from './lines.js';
+import { statusLines } from './skills.js';
 
-export async function status({ context, places, agents, print }: PluginCall): Promise<ExitCode> {
+export async function status({ context, places, agents, isOfOne, print }: PluginCall): Promise<ExitCode> {
   const asker = { run: context.runProgram, surroundings: context.surroundings };
   const { installation, agents: looks, trouble } = await wholeStatusOf(places, agents, asker);
+  const others = isOfOne ? [] : skillLooks(context);
   const isInstalled = looks.some(hasPlugin);
   const lines = [
     ...renderTable(['AGENT', 'HOOKS', 'SKILLS', 'MCP SERVER', 'PLUGIN'], looks.map(rowOf), {
@@ -17,14 +21,29 @@ export async function status({ context, places, agents, print }: PluginCall): Pr
     ...(isInstalled || installation.installation !== null ? [`the hooks start ${startedBy(installation)}`] : []),
     ...(isInstalled ? [] : ['no agent has the plugin; to install it: watchkeeper plugin install']),
     ...troubleLines(trouble, context),
+    ...looks.flatMap(lackLine),
+    ...others.flatMap(statusLines),
   ];
   const { file, installation: named } = installation;
   print(lines, {
     installation: { file, root: named?.root ?? null, node: named?.node ?? null },
     agents: looks,
+    skill_agents: others,
     trouble,
   });
   return isInstalled && trouble.length === 0 ? 0 : 1;
+}
+
+function skillLooks({ surroundings }: CommandContext): SkillAgentLook[] {
+  const root = packageRoot();
+  return skillAgentsHere(surroundings, root).flatMap((name) => lookAtSkillAgent(name, surroundings, root) ?? []);
+}
+
+/** @returns what an agent lacks that has a part; the table says enough of one without the plugin */
+function lackLine({ agent, hooks, skills, server }: AgentLook): string[] {
+  if (skills === 'none') return [];
+  const missing = [...(hooks === 'on' ? [] : ['hooks']), ...(server === 'on' ? [] : ['the MCP server'])];
+  return missing.length === 0 ? [] : [`${AGENTS[agent].title} lacks ${missing.join(' and ')}`];
 }
 
 function rowOf({ agent, hooks, off_here, skills, server, plugins }: AgentLook): string[] {

@@ -7,6 +7,7 @@ import { end, reopen, start } from '../../../memory/verbs/lifecycle.js';
 import { list } from '../../../memory/verbs/list.js';
 import { set } from '../../../memory/verbs/set.js';
 import { show } from '../../../memory/verbs/show.js';
+import { summary } from '../../../memory/verbs/summary.js';
 import type { Command } from '../../command/command.js';
 import { verbsCommand } from '../../verbs/verbsCommand.js';
 
@@ -16,7 +17,7 @@ export const command: Command = verbsCommand({
 directory, of an agent or a person; it survives crashes, and the agent that goes
 on with it.`,
   verbs: [
-    ...[list, show, start, end, set, continueSession, reopen],
+    ...[list, show, summary, start, end, set, continueSession, reopen],
     ...[archive, unarchive, verify, exportSession, rebuild, keep, purge],
   ],
   examples: `  watchkeeper work list --here

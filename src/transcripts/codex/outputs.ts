@@ -23,6 +23,8 @@ export const BY_STATUS: ReadonlyMap<unknown, 'failed' | 'rejected'> = new Map([
 
 const FRAME_END = /^(?:Output|Total output lines):/m;
 const EXIT_CODE = /^(?:Process exited with code|Exit code:) (-?\d{1,10})$/m;
+/** It works on, and the call only returns what it has said until then. */
+const RUNNING = /^Process running with session ID \S{1,40}$/m;
 const WALL_TIME = /^Wall time: (\d{1,9}(?:\.\d{1,9})?) seconds?$/m;
 const ABORTED = /^(?:Wall time: [\d.]+ seconds?\n)?aborted by user/;
 const REJECTED = /^(?:exec command|patch|apply_patch|command|tool call)? ?(?:was )?rejected by (?:the )?user/;
@@ -42,13 +44,14 @@ export function readOutput(output: unknown): ReadOutput {
   const wallTime = WALL_TIME.exec(frame)?.[1];
   const durationMs = wallTime === undefined ? null : Math.round(Number(wallTime) * 1_000);
   const outcome = outcomeOf(text, exit?.[1] ?? null, fields);
-  return { text: wordsOf(text, end, exit), result, outcome, durationMs };
+  return { text: wordsOf(text, frame, end, exit), result, outcome, durationMs };
 }
 
 /** Chunk ids, times and counts say nothing to a person. */
-function wordsOf(text: string, end: RegExpExecArray | null, exit: RegExpExecArray | null): string {
+function wordsOf(text: string, frame: string, end: RegExpExecArray | null, exit: RegExpExecArray | null): string {
   if (end === null) return ABORTED.test(text) ? text.replace(WALL_TIME, '').trimStart() : text;
-  const ended = exit === null || exit[1] === '0' ? '' : `${exit[0]}\n`;
+  const [state = exit?.[0]] = RUNNING.exec(frame) ?? [];
+  const ended = state === undefined || exit?.[1] === '0' ? '' : `${state}\n`;
   const words = end[0] === 'Output:' ? text.slice(end.index + end[0].length) : text.slice(end.index);
   return `${ended}${words.replace(/^\n/, '')}`;
 }

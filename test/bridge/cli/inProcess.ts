@@ -16,6 +16,8 @@ export interface Caller {
   readonly heard?: (text: string) => void;
   /** Standard input. */
   readonly piped?: string;
+  /** A line that a person types at a terminal. */
+  readonly typed?: string;
   readonly runProgram?: CommandContext['runProgram'];
   /** Without it, the command gets no settings. */
   readonly readSettings?: CommandContext['readSettings'];
@@ -27,7 +29,15 @@ const noProgram = () => Promise.reject(new Error('this command runs no program')
 export async function runCommand(
   command: Command,
   args: readonly string[],
-  { surroundings = SOMEWHERE, piped, detached, heard, runProgram = noProgram, readSettings = noSettings }: Caller = {},
+  {
+    surroundings = SOMEWHERE,
+    piped,
+    typed,
+    detached,
+    heard,
+    runProgram = noProgram,
+    readSettings = noSettings,
+  }: Caller = {},
 ): Promise<Said> {
   let out = '';
   let err = '';
@@ -43,7 +53,7 @@ export async function runCommand(
     },
     readSettings,
     surroundings,
-    openInput: () => null,
+    openInput: () => (typed === undefined ? null : Readable.from([typed])),
     input: piped === undefined ? process.stdin : Readable.from([Buffer.from(piped)]),
     startDetached: (begun) => detached?.(begun),
     runProgram,

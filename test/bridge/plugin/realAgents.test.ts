@@ -101,7 +101,10 @@ function scratch(name: AgentName) {
   };
 }
 
-const OF_MODEL = ['bookmarking-code', 'handing-over', 'session-management', 'session-tracker', 'taking-over'];
+const OF_MODEL = [
+  ...['bookmarking-code', 'handing-over', 'learning-from-sessions'],
+  ...['session-management', 'session-tracker', 'taking-over'],
+];
 /** The server is `plugin:watchkeeper:watchkeeper` there. */
 const skillsIn = (request: string) => [...new Set(request.match(/(?<=(?<!plugin:)watchkeeper:)[a-z-]+/g))].sort();
 

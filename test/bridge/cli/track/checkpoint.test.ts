@@ -150,3 +150,38 @@ test.each([
   git('config', key, value);
   expect(await verify()).toEqual(SAME);
 });
+
+test('start is where the session began: commits since, another branch, rewritten history', async () => {
+  const verified = async () => {
+    const { code, out } = await scene.say('track', ['checkpoint', '--verify', 'start']);
+    return [code, out];
+  };
+  git('init', '-q', '-b', 'main');
+  put('a.ts', 'one');
+  git('add', '.');
+  git('commit', '-q', '-m', 'first');
+  await scene.begin('T');
+  expect(await verified()).toEqual(SAME);
+  put('a.ts', 'two');
+  const dirty = await scene.say('track', ['checkpoint', '--verify', 'start']);
+  expect([dirty.code, dirty.out]).toEqual(SAME);
+  expect(dirty.err).toBe('1 file uncommitted now; what was uncommitted at the start is not recorded\n');
+  git('commit', '-qam', 'second');
+  git('commit', '-q', '--allow-empty', '-m', 'third');
+  expect(await verified()).toEqual([1, '2 commits since\n']);
+  git('checkout', '-q', '-b', 'other');
+  expect(await verified()).toEqual([1, '2 commits since, on branch other instead of main\n']);
+  git('checkout', '-q', 'main');
+  git('checkout', '-q', '--orphan', 'rewritten');
+  git('commit', '-q', '-m', 'all');
+  git('branch', '-M', 'rewritten', 'main');
+  expect(await verified()).toEqual([1, 'rewritten: the commit of the start is not among the present ones\n']);
+  expect((await scene.say('track', ['checkpoint', 'start'])).code).toBe(2);
+});
+
+test('a session that began outside of a repository has no start to compare with', async () => {
+  await scene.begin('T');
+  const { code, err } = await scene.say('track', ['checkpoint', '--verify', 'start']);
+  expect(code).toBe(2);
+  expect(err).toContain('did not begin in a git repository');
+});

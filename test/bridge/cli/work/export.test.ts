@@ -1,6 +1,6 @@
-// covers: memory/verbs/export.ts memory/exchange/export.ts memory/exchange/sessionTracker.ts memory/exchange/idumb.ts memory/exchange/maestro.ts
+// covers: memory/verbs/export.ts memory/exchange/export.ts memory/exchange/sessionTracker.ts memory/exchange/idumb.ts memory/exchange/maestro.ts memory/exchange/commandbase.ts
 /** The record of a session for others. */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,8 +8,9 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { worklogKind } from '../../../../memory/fold/rules/kind.js';
 import { Log } from '../../../../memory/logs/log.js';
 import { combinedState } from '../../../../memory/observed/combined.js';
+import { HOUR, systemClock } from '../../../../src/time.js';
 import { testFolder } from '../../../harness/folder.js';
-import { asks, calls, transcript } from '../../../src/transcripts/told.js';
+import { asks, calls, returns, START, transcript } from '../../../src/transcripts/told.js';
 import { WorkScene } from './scene.js';
 
 let scene: WorkScene;
@@ -42,7 +43,7 @@ test('a format without a folder, or of another name, is refused', async () => {
   const id = await scene.begin('T');
   expect((await scene.say('work', ['export', id, '--format', 'idumb'])).code).toBe(2);
   expect((await scene.say('work', ['export', id, '--out', out])).code).toBe(2);
-  expect((await exportAs('idum', id)).err).toContain('one of session-tracker, idumb, maestro');
+  expect((await exportAs('idum', id)).err).toContain('one of session-tracker, idumb, maestro, commandbase');
   expect(existsSync(out)).toBe(false);
 });
 
@@ -176,4 +177,56 @@ test('--format maestro has the text of the session, under the name that it has b
   await scene.say('work', ['archive', id]);
   expect(await files()).toEqual([join(out, 'state/archive', `${id}.md`)]);
   expect(existsSync(join(out, 'state/active-session.md'))).toBe(false);
+});
+
+test('--format commandbase has the map, the conversations, and errors and checkpoints as JSON lines', async () => {
+  const from = (Date.now() - HOUR - START) / 1_000;
+  const path = transcript([
+    asks(from, 'Paint'),
+    calls(from + 1, 't1', 'Bash', { command: 'npm test' }),
+    returns(from + 2, 't1', 'Exit code 1\nno paint', true),
+  ]);
+  spawnSync('git', ['init', '-q', '-b', 'main', scene.directory]);
+  const { session_id: id } = await scene.json('work', ['start', '--purpose', 'Paint the door', '--name', 'door']);
+  const log = Log.open(join(scene.home, 'sessions', id, 'worklog.jsonl'), worklogKind);
+  const stamp = { clock: systemClock, redact: (text: string) => text, origin: 'watchkeeper' } as const;
+  for (const [provider, conversation] of [
+    ['claude', 'c1'],
+    ['codex', 'x1'],
+    ['claude', 'c2'],
+  ] as const)
+    log?.write(
+      () => [
+        worklogKind.line('conversation', {
+          provider,
+          conversation,
+          source: 'startup',
+          transcript: conversation === 'c1' ? path : undefined,
+          since: null,
+        }),
+      ],
+      stamp,
+    );
+  log?.close();
+  await scene.say('track', ['checkpoint', 'before', '--session', id]);
+  await scene.say('work', ['end', id, '--summary', 'It is green.']);
+  expect((await exportAs('commandbase', id)).code).toBe(0);
+  const [map, meta] = [JSON.parse(read('session-map.json')), JSON.parse(read(`${id}/meta.json`))];
+  const common = { name: 'door', branch: 'main', worktree: scene.directory, created: expect.any(String) };
+  expect(map).toEqual({ door: { ...common, status: 'ended' } });
+  expect(meta).toEqual({
+    ...{ sessionId: id, claudeSessionIds: ['c1', 'c2'], ...common, gitBranch: 'main', summary: 'It is green.' },
+  });
+  const linesOf = (name: string) =>
+    read(`${id}/${name}`)
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+  expect(linesOf('errors.log')).toEqual([
+    {
+      ...{ timestamp: expect.any(String), session_id: id, tool: 'Bash', input: 'npm test' },
+      ...{ error: 'Exit code 1: no paint', source: 'observed' },
+    },
+  ]);
+  expect(linesOf('checkpoints.log')).toMatchObject([{ name: 'before', commit: null, branch: 'main' }]);
 });

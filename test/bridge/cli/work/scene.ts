@@ -1,6 +1,7 @@
 /** The commands of session memory in a folder of the test, as people and agents call them. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { command as learn } from '../../../../bridge/cli/learn/learn.js';
 import { command as track } from '../../../../bridge/cli/track/track.js';
 import { command as work } from '../../../../bridge/cli/work/work.js';
 import { command as worktree } from '../../../../bridge/cli/worktree/worktree.js';
@@ -18,7 +19,7 @@ export interface Caller {
   readonly where?: string;
 }
 
-const COMMANDS = { track, work, worktree };
+const COMMANDS = { learn, track, work, worktree };
 
 const noBridge = () => Promise.reject(new UsageError('no bridge is configured'));
 

@@ -48,7 +48,7 @@ function run(args: readonly string[], variables: Readonly<Record<string, string>
 
 /** Every way in which a session is shown, kept and given out: to people, and as JSON before the last net, which is the printing. */
 async function showAll(id: string, variables: Readonly<Record<string, string>> = {}): Promise<void> {
-  for (const format of ['session-tracker', 'idumb', 'maestro'])
+  for (const format of ['session-tracker', 'idumb', 'maestro', 'commandbase'])
     run(['work', 'export', id, '--format', format, '--out', join(scene.home, 'exports', format)], variables);
   for (const words of [
     ['work', 'rebuild', id],

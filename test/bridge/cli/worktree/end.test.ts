@@ -566,11 +566,13 @@ test('`end --merged` shows those that are merged and free, and removes them with
   expect(shown.out.match(/^merged, and nothing speaks against it: feature\/n-[0-6] /gm)).toHaveLength(7);
   expect(shown.out).toContain('feature/n-7 stays, and nothing was changed: 1 reason');
   expect(shown.out).toContain('nothing was removed: add --yes to remove 7');
+  expect(await made.end(['--merged'], made.root, 'no')).toMatchObject({ code: 1, err: 'nothing was removed\n' });
   expect(all()).toEqual(before);
   const rest = () => paths.slice(7).map((path) => everyFile(path));
   const untouched = rest();
-  const done = await made.end(['--merged', '--yes']);
+  const done = await made.end(['--merged'], made.root, 'y');
   expect(done.code).toBe(0);
+  expect(done.out).toContain('remove 7 worktrees? [y/N] ');
   expect(done.out.match(/^removed: /gm)).toHaveLength(7);
   expect(done.out).toMatch(/feature\/n-8 stays.*\n- sleep \(pid \d+\) works in it/);
   expect(paths.map((path) => existsSync(path))).toEqual(paths.map((_, at) => at >= 7));

@@ -42,12 +42,15 @@ export class Ends extends Worktrees {
   }
 
   /** Calls `worktree end` in this process. */
-  async end(args: readonly string[], directory = this.root): Promise<Said> {
+  async end(args: readonly string[], directory = this.root, typed?: string): Promise<Said> {
     const surroundings = { directory, process: readProcessIdentity('host'), variables: this.variables };
     const runProgram = programRunner(this.git.variables, systemClock);
     const readSettings = () => Promise.reject(new UsageError('no bridge is configured'));
     try {
-      return await runCommand(command, ['end', ...args], { surroundings, runProgram, readSettings });
+      return await runCommand(command, ['end', ...args], {
+        ...{ surroundings, runProgram, readSettings },
+        ...(typed !== undefined && { typed }),
+      });
     } catch (error) {
       if (!(error instanceof WatchkeeperError)) throw error;
       return { code: error instanceof UsageError ? 2 : 3, out: '', err: error.message };

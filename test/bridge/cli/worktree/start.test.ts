@@ -18,12 +18,15 @@ beforeEach(() => {
   made = new Worktrees();
 });
 
-async function start(args: readonly string[], directory = made.root) {
+async function start(args: readonly string[], directory = made.root, typed?: string) {
   const variables = { ...made.git.variables, WATCHKEEPER_HOME: join(made.folder, 'memory') };
   const surroundings = { directory, process: readProcessIdentity('host'), variables };
   const runProgram = programRunner(made.git.variables, systemClock);
   try {
-    return await runCommand(command, ['start', ...args], { surroundings, runProgram });
+    return await runCommand(command, ['start', ...args], {
+      ...{ surroundings, runProgram },
+      ...(typed !== undefined && { typed }),
+    });
   } catch (error) {
     if (!(error instanceof WatchkeeperError)) throw error;
     return { code: error instanceof UsageError ? 2 : 3, out: '', err: error.message };
@@ -41,11 +44,21 @@ describe('a new branch', () => {
     expect(shown.err).toContain('branch feature/login, new, at main');
     expect(shown.err).toContain(`folder ${login()}`);
     expect(everyFile(made.root)).toEqual(before);
+    for (const word of ['n', '', 'yesterday']) {
+      const asked = await start(['login', '--type', 'feature'], made.root, word);
+      expect(asked).toMatchObject({ code: 1, err: 'nothing was made\n' });
+      expect(asked.out).toMatch(/^branch feature\/login, (.|\n)*make it\? \[y\/N\] $/);
+    }
+    expect(everyFile(made.root)).toEqual(before);
     const done = await start(['login', '--type', 'feature', '--yes'], join(made.root, 'sub'));
     expect(done).toMatchObject({ code: 0, err: '' });
     expect(done.out).toContain(`made: cd ${login()}\n`);
     expect(made.at(login())).toMatchObject({ branch: 'feature/login', head: headOf(made.root) });
     expect(existsSync(join(made.folder, 'memory/sessions'))).toBe(false);
+    const typed = await start(['logout', '--type', 'feature'], made.root, ' Yes');
+    expect(typed).toMatchObject({ code: 0, err: '' });
+    expect(typed.out.match(/branch feature\/logout/g)).toHaveLength(1);
+    expect(typed.out).toMatch(/make it\? \[y\/N\] made: cd [^\n]+\n$/);
   });
 
   test('begins at the remote-tracking branch if that is ahead, at --from, or where --branch is', async () => {

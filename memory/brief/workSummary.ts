@@ -1,0 +1,149 @@
+/** The work of a session and its reasons, for a person who did not do it. */
+import { oneLine } from '../../src/log/visibleText.js';
+import { describeDuration } from '../../src/time.js';
+import { unsettledOf } from '../fold/state.js';
+import type { FailureGroup } from '../learnings/draw.js';
+import type { Learning } from '../learnings/kind.js';
+import type { Look } from '../look/look.js';
+import type { ShownFile } from '../observed/combined.js';
+import { changeWords } from '../observed/files.js';
+import { helpsOf } from '../show/learningWords.js';
+import { CONTEXT_LISTS } from '../words.js';
+import type { Check } from './checks.js';
+
+const MOST_LINES = 30;
+
+export interface Summarised {
+  readonly look: Look;
+  readonly checks: readonly Check[];
+  /** Those of the session. */
+  readonly learnings: readonly Learning[];
+  /** Failed calls after which something worked. */
+  readonly overcome: readonly FailureGroup[];
+}
+
+interface Part {
+  readonly title: string;
+  readonly lines: readonly string[];
+}
+
+/** @returns Markdown that can be pasted: the purpose as its title, then what a reviewer asks */
+export function pullRequestLines(given: Summarised): string[] {
+  const { state, log, fold } = given.look;
+  const said = log.end?.summary ?? fold?.lastWords ?? '';
+  const parts = [done(given), decided(given), changed(given), checked(given), open(given)];
+  return [
+    `# ${oneLine(state.purpose).trim() || 'Work without a purpose'}`,
+    ...(said === '' ? [] : ['', ...said.trim().split('\n')]),
+    ...parts.flatMap(({ title, lines }) => (lines.length === 0 ? [] : ['', `## ${title}`, '', ...bounded(lines)])),
+  ];
+}
+
+/** @returns the same for a terminal, also with the errors that were overcome, the checkpoints, and how long it took */
+export function summaryLines(given: Summarised): string[] {
+  const { state, log, last } = given.look;
+  const until = log.end?.at ?? last;
+  const took = log.created_at === null || until === null ? [] : [`it took ${describeDuration(until - log.created_at)}`];
+  const summary = log.end?.summary ?? '';
+  const parts = [
+    done(given),
+    decided(given),
+    changed(given),
+    checked(given),
+    overcome(given),
+    marked(given),
+    open(given),
+  ];
+  return [
+    oneLine(state.purpose),
+    ...(summary === '' ? [] : summary.split('\n')),
+    ...took,
+    ...parts.flatMap(({ title, lines }) =>
+      lines.length === 0 ? [] : [`${title}:`, ...bounded(lines).map((line) => `  ${line}`)],
+    ),
+  ];
+}
+
+function bounded(lines: readonly string[]): string[] {
+  const clean = lines.slice(0, MOST_LINES).map(oneLine);
+  return lines.length <= MOST_LINES ? clean : [...clean, `- and ${lines.length - MOST_LINES} more`];
+}
+
+function done({ look: { state, log, fold } }: Summarised): Part {
+  const steps = state.steps.filter(({ status }) => status === 'completed');
+  const outputs = new Map([...log.steps.values()].map(({ id, output }) => [id, output]));
+  const commits = (fold?.commits ?? []).map(({ head, subject }) => `- ${subject} (${head})`);
+  const titles = steps.flatMap(({ id, title, kind }) => {
+    const output = kind === 'todo' ? null : (outputs.get(id) ?? null);
+    return [`- ${title}`, ...(output === null ? [] : [`  - ${output}`])];
+  });
+  return { title: 'What was done', lines: [...titles, ...commits] };
+}
+
+function decided({ look: { log }, learnings }: Summarised): Part {
+  const notes = log.notes.filter(({ priority }) => priority !== 'normal').map(({ text }) => `- ${text}`);
+  const contexts = [...log.steps.values()].flatMap(({ context }) =>
+    CONTEXT_LISTS.flatMap((name) =>
+      (context?.[name] ?? []).map((text) => `- ${name === 'warnings' ? 'Warning: ' : ''}${text}`),
+    ),
+  );
+  return {
+    title: 'Decisions and findings',
+    lines: [...new Set([...notes, ...contexts, ...learnings.map(({ text }) => `- ${text}`)])],
+  };
+}
+
+function changed({ look: { state } }: Summarised): Part {
+  const lines = Object.entries(state.files).flatMap(([path, file]) => (isOwn(path) ? changedFile(path, file) : []));
+  return { title: 'Files', lines };
+}
+
+/** Files outside of the directory of the session are no part of the change. */
+export function isOwn(path: string): boolean {
+  return !/^(?:[/~]|\.\.)/.test(path);
+}
+
+function changedFile(path: string, { change, from, status, rewound }: ShownFile): string[] {
+  const isChanged = change !== undefined && change !== 'read';
+  if (rewound === true || (!isChanged && status !== 'done' && status !== 'working')) return [];
+  return [`- \`${path}\`${isChanged ? ` (${changeWords(change, from)})` : ''}`];
+}
+
+function checked({ look: { log }, checks }: Summarised): Part {
+  const validated = [...log.steps.values()].flatMap(({ title, validation }) => {
+    if (validation === null) return [];
+    const details = validation.details === undefined ? '' : `: ${validation.details}`;
+    return [`- ${title}: validation ${validation.passed ? 'passed' : 'failed'}${details}`];
+  });
+  const run = checks.map((check) => `- \`${check.command}\` ${endWords(check)}`);
+  const lines = [...run, ...validated];
+  return { title: 'How it was checked', lines: lines.length === 0 ? ['- No test was seen to run.'] : lines };
+}
+
+function endWords({ ended, isOld }: Check): string {
+  if (ended === 'unclear') return 'ran; how it ended is not recorded';
+  return `${ended}${isOld ? ', before the last change' : ''}`;
+}
+
+function overcome({ overcome }: Summarised): Part {
+  const lines = overcome.map(({ tool, command, example, worked }) => {
+    const [way] = worked.values();
+    const [help] = way === undefined ? [] : helpsOf(way);
+    const next = way?.call ?? help?.call ?? null;
+    return `- ${command || tool}: ${example.error}${next === null ? '' : `; then ${next}`}`;
+  });
+  return { title: 'Errors that were overcome', lines };
+}
+
+function marked({ look: { log } }: Summarised): Part {
+  return { title: 'Checkpoints', lines: [...log.checkpoints.values()].map(({ name }) => `- ${name}`) };
+}
+
+function open({ look: { state } }: Summarised): Part {
+  const lines = unsettledOf(state.steps).map((step) => {
+    const reason = 'reason' in step && step.reason !== null ? `: ${step.reason}` : '';
+    return `- ${step.title} (${step.status.replace('_', ' ')}${reason})`;
+  });
+  const left = [...(state.loose_ends.turn ? ['- The agent was interrupted in the middle of its work.'] : [])];
+  return { title: 'Open', lines: [...lines, ...left] };
+}

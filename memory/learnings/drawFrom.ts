@@ -1,0 +1,85 @@
+/** Draws from sessions, or from a transcript that belongs to none. */
+import { existsSync } from 'node:fs';
+import { AGENT_PROGRAMS } from '../../src/agents/programs.js';
+import { UsageError } from '../../src/errors.js';
+import { transcriptOf } from '../observed/programFolders.js';
+import { recordsOfFile, recordsOfSession } from '../observed/records.js';
+import type { Memory } from '../sessions/memory.js';
+import type { OpenSession } from '../sessions/sessions.js';
+import type { Viewer } from '../sessions/views.js';
+import { Draw } from './draw.js';
+import { keyOf } from './kind.js';
+import { scopeOf } from './learnings.js';
+
+/** @param isAll whether those of all repositories are drawn from, and not only those of the caller's */
+export async function drawFromSessions(memory: Viewer, isAll: boolean): Promise<Draw> {
+  const draw = new Draw(memory.stamp.redact);
+  const { sessions } = memory;
+  const isMeant = isAll ? () => true : isOfHere(memory);
+  for (const id of [...new Set([...sessions.ids(), ...sessions.archivedIds()])]) {
+    const session = memory.look(id);
+    if (session !== null && isMeant(session)) await takeSession(memory, draw, session);
+  }
+  return draw;
+}
+
+export async function drawFromSession(memory: Viewer, session: OpenSession): Promise<Draw> {
+  const draw = new Draw(memory.stamp.redact);
+  await takeSession(memory, draw, session);
+  return draw;
+}
+
+/** @param path of a transcript of a known program, or of a journal. @throws UsageError if it is not there */
+export async function drawFromFile({ stamp: { redact } }: Pick<Memory, 'stamp'>, path: string): Promise<Draw> {
+  if (!existsSync(path)) throw new UsageError(`there is no file ${path}`);
+  const draw = new Draw(redact);
+  draw.begin(path);
+  for await (const records of recordsOfFile(path, redact)) for (const record of records) draw.take(record);
+  return draw;
+}
+
+type Finding = Viewer & Pick<Memory, 'bindings'>;
+
+/** @param id as the program of the agent gives it. @throws UsageError if neither a session nor a program has it */
+export async function drawFromConversation(memory: Finding, id: string): Promise<Draw> {
+  const { bindings, programs } = memory;
+  for (const { name: provider } of AGENT_PROGRAMS) {
+    const known = bindings.sessionOf({ provider, conversation: id });
+    const session = known === null ? null : memory.look(known);
+    if (session !== null) {
+      const draw = new Draw(memory.stamp.redact);
+      await takeSession(memory, draw, session, id);
+      return draw;
+    }
+    const path = programs === null ? null : transcriptOf({ provider, id, transcript: null }, programs);
+    if (path !== null) return drawFromFile(memory, path);
+  }
+  throw new UsageError(`no session and no program here has a conversation ${JSON.stringify(id)}`);
+}
+
+async function takeSession(
+  { programs, stamp }: Viewer,
+  draw: Draw,
+  { id, folder, log }: OpenSession,
+  conversation?: string,
+): Promise<void> {
+  draw.begin(id);
+  const reading = { folders: programs, redact: stamp.redact, ...(conversation !== undefined && { conversation }) };
+  for await (const records of recordsOfSession({ log: log.state, folder }, reading))
+    for (const record of records) draw.take(record);
+}
+
+/** @returns whether a session began in the caller's repository; each workspace is looked at once */
+function isOfHere(memory: Viewer): (session: OpenSession) => boolean {
+  const here = keyOf(scopeOf(memory.workspace));
+  const keys = new Map<string, string | null>();
+  return ({ log }) => {
+    const place = log.state.facts?.workspace ?? null;
+    if (place === null) return false;
+    if (!keys.has(place)) {
+      const workspace = memory.workspaceOf(log.state);
+      keys.set(place, workspace === null ? null : keyOf(scopeOf(workspace)));
+    }
+    return keys.get(place) === here;
+  };
+}

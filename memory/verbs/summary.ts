@@ -1,0 +1,53 @@
+import { journalTrimmer } from '../../src/transcripts/draft/trimmer.js';
+import { Checks } from '../brief/checks.js';
+import { isOwn, pullRequestLines, summaryLines } from '../brief/workSummary.js';
+import { Draw } from '../learnings/draw.js';
+import { lookAt } from '../look/look.js';
+import { recordsOfSession } from '../observed/records.js';
+import type { Memory } from '../sessions/memory.js';
+import type { OpenSession } from '../sessions/sessions.js';
+import { failuresOf } from '../show/learningWords.js';
+import { pathInWorkspace } from '../workspaces/workspace.js';
+import { flag } from './fields.js';
+import { learningsOf } from './learn.js';
+import { MAYBE_ID } from './meant.js';
+import { meantHere } from './meantHere.js';
+import { type Outcome, verb } from './verb.js';
+
+export const summary = verb({
+  name: 'summary',
+  summary:
+    'what was done and why, which files, how it was checked, what is open;\n--pr: as Markdown for a pull request',
+  fields: { id: MAYBE_ID, pr: flag('[--pr]') },
+  async run(memory, input, { judge }): Promise<Outcome> {
+    const { session, asides } = await meantHere(memory, input, true);
+    const look = await lookAt(memory, session, { judge });
+    const { checks, failures } = await checksOf(memory, session);
+    const learnings = [...learningsOf(memory).read().learnings.values()].filter(
+      ({ session_id }) => session_id === session.id,
+    );
+    const overcome = failures.filter(({ worked }) => worked.size > 0);
+    const given = { look, checks, learnings, overcome };
+    const lines = (input.pr ? pullRequestLines : summaryLines)(given).map(memory.stamp.redact);
+    const value = { session_id: session.id, checks, ...(input.pr && { markdown: `${lines.join('\n')}\n` }) };
+    return { lines, value: input.pr ? value : { ...value, lines }, asides };
+  },
+});
+
+/** Reads the transcripts once more: what a call said last is not in the fold. */
+async function checksOf(memory: Memory, { folder, log }: OpenSession) {
+  const workspace = memory.workspaceOf(log.state);
+  const checks = new Checks((path) =>
+    isOwn(workspace === null ? path : pathInWorkspace(path, workspace.root, workspace)),
+  );
+  const { redact } = memory.stamp;
+  const draw = new Draw(redact);
+  const reading = { folders: memory.programs, redact, trimmer: journalTrimmer(redact) };
+  for await (const records of recordsOfSession({ log: log.state, folder }, reading)) {
+    for (const record of records) {
+      checks.take(record);
+      draw.take(record);
+    }
+  }
+  return { checks: checks.list, failures: failuresOf(draw) };
+}

@@ -1,0 +1,154 @@
+// covers: memory/verbs/summary.ts memory/brief/workSummary.ts memory/brief/checks.ts memory/observed/commandParts.ts
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { createSession } from '../../../memory/verbs/createSession.js';
+import { addLearning } from '../../../memory/verbs/learn.js';
+import { end } from '../../../memory/verbs/lifecycle.js';
+import { summary } from '../../../memory/verbs/summary.js';
+import { transitionPhase } from '../../../memory/verbs/transitionPhase.js';
+import { testFolder } from '../../harness/folder.js';
+import { type Deed, day, fails, run } from '../learnings/madeSessions.js';
+import { record } from '../learnings/recorded.js';
+import { type Scratch, scratch } from './asked.js';
+
+let scene: Scratch;
+beforeEach(() => {
+  scene = scratch();
+});
+
+const edit = (name: string): Deed => ({
+  tool: 'Edit',
+  input: { file_path: `${scene.directory}/${name}`, old_string: 'a', new_string: 'b' },
+  ending: { how: 'ok' },
+});
+const worked = (...deeds: readonly Deed[]) =>
+  record(scene.memory(), testFolder(), {
+    ...{ provider: 'claude', conversation: '5f0c1c0e-8a52-4f3e-9a59-0b6c5f6f2e01', at: day(1), deeds },
+  });
+const told = async (more: object = {}) =>
+  [(await scene.outcome(summary, { pr: true, ...more })).lines].flat().join('\n');
+const checksOf = async (...deeds: readonly Deed[]) => {
+  const { checks } = await scene.asked(summary, { id: worked(...deeds) });
+  return (checks as { command: string; ended: string; isOld: boolean }[]).map(
+    ({ command, ended, isOld }) => `${command}: ${ended}${isOld ? ', old' : ''}`,
+  );
+};
+
+test('of a terminal session: purpose, summary, commits, learnings, files, checks, in this order', async () => {
+  const id = worked(
+    edit('src/login.ts'),
+    fails('npm test', 'Error: connect ECONNREFUSED 127.0.0.1:6379'),
+    run('docker compose up -d redis'),
+    run('npm test'),
+    run('git commit -qam "Fix the login"', { how: 'ok', output: '[main 1a2b3c4] Fix the login' }),
+    edit('../elsewhere.ts'),
+  );
+  await scene.asked(addLearning, { text: 'tokens live 1 h', session: id });
+  await scene.outcome(end, { id, summary: 'The clock was in local time.' });
+  expect(await told({ id })).toBe(
+    [
+      ...['# x', '', 'The clock was in local time.', '', '## What was done', '', '- Fix the login (1a2b3c4)'],
+      ...['', '## Decisions and findings', '', '- tokens live 1 h'],
+      ...['', '## Files', '', '- `src/login.ts` (modified)'],
+      ...['', '## How it was checked', '', '- `npm test` passed'],
+    ].join('\n'),
+  );
+  const lines = (await told({ id, pr: false })).split('\n');
+  expect(lines).toContain('Errors that were overcome:');
+  expect(lines).toContain('  - npm test: Error: connect ECONNREFUSED 127.0.0.1:6379; then docker compose up -d redis');
+});
+
+describe('a check', () => {
+  test('counts as it ended last, and says if a file was changed since', async () => {
+    expect(
+      await checksOf(
+        run('npm test'),
+        run('npx tsc --noEmit'),
+        edit('src/a.ts'),
+        fails('cd sub && npx eslint src', 'error', 1),
+        run('cargo test --all'),
+      ),
+    ).toEqual([
+      'npm test: passed, old',
+      'npx tsc --noEmit: passed, old',
+      'npx eslint src: failed',
+      'cargo test --all: passed',
+    ]);
+    expect(await checksOf(run('npm test'), fails('npm test', 'no'), run('ls'))).toEqual(['npm test: failed']);
+  });
+
+  test.each([
+    ['npm test | tail -5', 'npm test: unclear'],
+    ['npm test; echo $?', 'npm test: unclear'],
+    ['npm test || true', 'npm test: unclear'],
+    ['npm test &', 'npm test: unclear'],
+    ['set -o pipefail; npm test | tail -5', 'npm test: passed'],
+    ['npm test 2>&1', 'npm test: passed'],
+    ['cd app && npm test && git status', 'npm test: passed'],
+    ['python3 -m pytest tests/test_a.py -q', 'python3 -m pytest tests/test_a.py -q: passed'],
+    ['node --test test/', 'node --test test/: passed'],
+  ])('is sure only if the exit code was its own: %s', async (command, ended) => {
+    expect(await checksOf(run(command))).toEqual([ended]);
+  });
+
+  test.each([
+    'echo npm test',
+    'git commit -m "npm test"',
+    'cat test.log',
+    'rg "npm test"',
+    'npm install',
+    'git diff --check',
+  ])('is none: %s', async (command) => {
+    expect(await checksOf(run(command))).toEqual([]);
+  });
+
+  test('in a chain that failed is not sure; one that was denied, or runs on, has not passed', async () => {
+    expect(await checksOf(fails('npm run lint && npm test', 'no'))).toEqual([
+      'npm run lint: unclear',
+      'npm test: unclear',
+    ]);
+    expect(await checksOf(run('npm test', { how: 'denied' }))).toEqual([]);
+    const background = { how: 'ok', output: 'Command running in background with ID: b1' } as const;
+    expect(await checksOf(run('npm test', background))).toEqual(['npm test: unclear']);
+  });
+
+  // A formatter's answer is no failure of the call, and yet the check did not pass.
+  test('that answered with its exit code has failed', async () => {
+    expect(await checksOf(fails('npx prettier --check .', '[warn] src/a.ts'))).toEqual([
+      'npx prettier --check .: failed',
+    ]);
+  });
+});
+
+test('of a plan: phases with their output, decisions, validation, and what is open', async () => {
+  const phases = [
+    { id: 1, name: 'Find the cause' },
+    { id: 2, name: 'Fix it', blocked_by: [1] },
+    { id: 3, name: 'Tell people', blocked_by: [2] },
+  ];
+  const { session_id } = await scene.asked(createSession, { task: 'Fix the login', phases });
+  await scene.asked(transitionPhase, { next_phase_id: 1 });
+  await scene.asked(transitionPhase, {
+    completed_phase_id: 1,
+    output: 'the clock is in local time',
+    validation: { passed: true, details: '12 tests' },
+    downstream_context: { patterns_established: ['times are UTC'], warnings: ['old tokens expire at once'] },
+    next_phase_id: 2,
+  });
+  await scene.asked(transitionPhase, { failed_phase_id: 2, error: 'no network', reason: 'no network' });
+  expect(await told({ id: session_id })).toBe(
+    [
+      ...['# Fix the login', '', '## What was done', '', '- Find the cause', '  - the clock is in local time'],
+      ...['', '## Decisions and findings', '', '- times are UTC', '- Warning: old tokens expire at once'],
+      ...['', '## How it was checked', '', '- Find the cause: validation passed: 12 tests'],
+      ...['', '## Open', '', '- Fix it (failed: no network)', '- Tell people (pending)'],
+    ].join('\n'),
+  );
+});
+
+test('secrets of people and tools are nowhere in it', async () => {
+  const secret = `ghp_${'Ab1'.repeat(12)}`;
+  const id = worked(run(`npm test -- --token ${secret}`), fails(`npm run lint ${secret}`, `Error: ${secret}`));
+  await scene.outcome(end, { id, summary: `used ${secret}` });
+  for (const pr of [true, false])
+    expect(JSON.stringify(await scene.outcome(summary, { id, pr }))).not.toContain(secret.slice(0, 12));
+});
