@@ -33,7 +33,11 @@ const FORMATS: Readonly<Record<string, Format>> = {
 export const exportSession = verb({
   name: 'export',
   summary: 'print the whole record as JSON, or write the files of an older tracker',
-  fields: { id: ID, format: option('\n      [--format session-tracker|idumb|maestro|commandbase'), out: option('--out DIR]') },
+  fields: {
+    id: ID,
+    format: option('\n      [--format session-tracker|idumb|maestro|commandbase'),
+    out: option('--out DIR]'),
+  },
   async run(memory, input): Promise<Outcome> {
     const { format, out } = input;
     const session = named(memory, input);
