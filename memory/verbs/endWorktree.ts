@@ -16,7 +16,7 @@ import { placeOf, unanswered, worktreeAmong } from './worktrees.js';
 export const end = verb({
   name: 'end',
   summary:
-    'removes a worktree, or names all that speaks against it. --merge: its\nchange becomes one commit; --keep-branch: only the folder goes.\nend --merged: all merged ones, only shown without --yes. What no branch\nhas is kept, with the way back',
+    'removes a worktree, or names all that speaks against it. --merge: its\nchange becomes one commit; --keep-branch: only the folder goes.\nend --merged: all merged ones, only shown without --yes.\nWhat no branch has is kept, with the way back',
   fields: {
     name: word('NAME --merge|--discard NAME|--keep-branch'),
     merge: flag(''),
