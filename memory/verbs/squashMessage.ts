@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { headOf, shorten } from '../../src/log/shorten.js';
 import { oneLine } from '../../src/log/visibleText.js';
+import { hasLeftNothing } from '../look/leftNothing.js';
 import { lookAt } from '../look/look.js';
 import { standingIn } from '../look/standing.js';
 import type { Memory } from '../sessions/memory.js';
@@ -48,11 +49,13 @@ interface Block {
   readonly lines: readonly string[];
 }
 
-/** @returns null if it cannot be read, or has nothing to say */
+/** @returns null if it cannot be read, or has nothing to say, as a chat that has left nothing */
 async function blockOf(memory: Memory, id: string, path: string): Promise<Block | null> {
   const session = memory.look(id);
   if (session === null) return null;
-  const { log, state } = await lookAt(memory, session);
+  const look = await lookAt(memory, session);
+  if (hasLeftNothing(look)) return null;
+  const { log, state } = look;
   const { redact } = memory.stamp;
   const purpose = redact(oneLine(state.purpose)).trim();
   const summary = redact(log.end?.summary ?? '').trim();

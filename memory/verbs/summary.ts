@@ -20,7 +20,7 @@ export const summary = verb({
     'what was done and why, which files, how it was checked, what is open;\n--pr: as Markdown for a pull request',
   fields: { id: MAYBE_ID, pr: flag('[--pr]') },
   async run(memory, input, { judge }): Promise<Outcome> {
-    const { session, asides } = await meantHere(memory, input, true);
+    const { session, asides } = await meantHere(memory, input, { orLast: true, isWork: true });
     const look = await lookAt(memory, session, { judge });
     const { checks, failures } = await checksOf(memory, session);
     const learnings = [...learningsOf(memory).read().learnings.values()].filter(
