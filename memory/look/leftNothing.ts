@@ -3,10 +3,10 @@ import { isUnfinished } from '../condition/weight.js';
 import { isUndeclared } from '../fold/unused.js';
 import type { Look } from './look.js';
 
-/** @returns whether it rests, no file is known to be changed in it, nothing was committed, and nothing is declared, not even a task */
-export function hasLeftNothing({ condition, fold, log, state }: Look): boolean {
-  if (isUnfinished(condition) || !isUndeclared(log) || log.facts?.explicit === true || state.steps.length > 0)
-    return false;
+/** @returns whether nothing is open in it, no file is known to be changed, nothing was committed, and nothing declared, not even a task */
+export function hasLeftNothing({ condition, fold, isUnseen, log, state }: Look): boolean {
+  if (isUnseen || (isUnfinished(condition) && condition.weight !== 'crashed')) return false;
+  if (!isUndeclared(log) || log.facts?.explicit === true || log.end?.summary || state.steps.length > 0) return false;
   const isChanged = Object.values(state.files).some(({ change }) => change !== undefined && change !== 'read');
   return !isChanged && (fold?.commits ?? []).length === 0;
 }
