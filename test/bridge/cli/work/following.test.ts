@@ -65,7 +65,13 @@ test('a crash is reported where the agent was, with its file, and to the next ag
   expect(out).toContain(`it began in ${scene.made.root}, where its relative paths begin, and its agent came here`);
   expect(out).toContain(join(scene.two, 'roof.ts'));
   expect(out).toContain(`in "${scene.two}": claude --resume c-1`);
-  expect((await say('track', 'crash-detect', scene.one)).out).toContain('no crashed session here');
+  const apart = await say('track', 'crash-detect', scene.one);
+  expect(apart.code).toBe(0);
+  expect(apart.out).toMatch(
+    new RegExp(
+      `^no crashed session here\nin other worktrees .*work list --repository\\):\n {2}${id} crashed .*, in ${scene.made.root}: what c-1 is for\n$`,
+    ),
+  );
   const { out: main } = await say('track', 'crash-detect', scene.made.root);
   expect(main).toContain(`its agent was last in ${scene.two}`);
 
@@ -92,6 +98,10 @@ test('the session is meant there, and listed there with where it began; of the r
   process.stdout.write(main);
   expect(main).toContain(`${id}: its agent is in ${scene.two}`);
   expect(await listed('--here', scene.one)).toEqual([]);
+  // Whether it is at work or rests cannot be seen from the process.
+  const { out: trees } = await say('worktree', 'list', scene.made.root);
+  expect(trees).toContain(`main: session ${id} began here, its agent runs in another folder: what c-1 is for\n`);
+  expect(trees).toContain(`fix/two: session ${id} came here, its agent runs here: what c-1 is for\n`);
 
   const other = scene.agent('c-2', scene.one);
   const apart = scene.agent('c-3', scene.folder);
