@@ -105,7 +105,7 @@ function askGit({ root, path }: Places, git: Git): void {
   const status = ['status', '--porcelain=v2', '--branch', '-z', '--untracked-files=all', '--no-renames'];
   git(root, ['worktree', 'list', '--porcelain', '-z']);
   git(root, ['for-each-ref', 'refs/heads/main', 'refs/remotes/*/HEAD', 'refs/remotes/*/main']);
-  git(path, [...status, '--ignored']);
+  git(path, status);
   git(path, ['ls-files', '-s', '-v', '-z']);
   for (const patterns of [['--exclude-standard'], PATTERNS.map((pattern) => `--exclude=${pattern}`)])
     git(path, ['ls-files', '-z', '--others', '--ignored', ...patterns]);
