@@ -217,7 +217,11 @@ test('what crashed there is in the way of a new session there', async () => {
   expect((await say('track', 'init Paint', scene.one)).code).toBe(0);
 });
 
-test('the message of the commit that merges a worktree has the sessions that came there, with their files there', async () => {
+test('the message of the commit that merges a worktree has the sessions that came there, with their files there, and no idle chat', async () => {
+  const chat = scene.agent('c-0', scene.two);
+  const content = [{ type: 'text', text: 'It is a house.' }];
+  scene.writes('c-0', scene.two, { role: 'assistant', content, stop_reason: 'end_turn' });
+  await end(chat.child);
   const { id, child } = scene.agent('c-1', scene.made.root);
   for (const [cwd, name] of [
     [scene.made.root, 'main.ts'],
@@ -230,4 +234,26 @@ test('the message of the commit that merges a worktree has the sessions that cam
   expect(message).toContain(`Session ${id}: what c-1 is for`);
   expect(message).toContain('\n- roof.ts\n');
   expect(message).not.toContain('main.ts');
+  expect(message).not.toContain(chat.id);
+  expect(message).toMatch(/^what c-1 is for\n/);
 });
+
+test.each([
+  ['inside of the main checkout', (main: string) => join(main, '.claude/worktrees/aside')],
+  ['beside it', (main: string) => `${main}.worktrees/fix-two`],
+])(
+  'a pull request names the files of the worktree that its agent entered as its branch has them: %s',
+  async (_, at) => {
+    const path = at(scene.made.root);
+    if (!existsSync(path)) scene.made.git.run(scene.made.root, 'worktree', 'add', '-q', '-b', 'aside', path);
+    const { id, child } = scene.agent('c-1', scene.made.root);
+    scene.isWriting('c-1', path, join(path, 'roof.ts'));
+    const outside = join(scene.folder, 'notes.md');
+    scene.isWriting('c-1', path, outside);
+    for (const file of [join(path, 'roof.ts'), outside])
+      await say('track', `file ${file} --done --session ${id}`, path);
+    const { out } = await say('work', `summary ${id} --pr`, path);
+    expect(out.match(/^- `.*/gm)).toEqual(['- `roof.ts`']);
+    await end(child);
+  },
+);
