@@ -155,7 +155,7 @@ class Performance {
     const again = targetOf(this.#repository, worktrees, target.branch);
     if (again?.local !== target.local) return `${target.branch} has moved in the meantime: try again`;
     const merges = new Merges(this.#repository, target.commit, NO_LOOK_BACK);
-    const tree = merges.mergedTree(tip, 'store');
+    const tree = merges.storedTree(tip);
     if (tree === null) return 'git cannot merge it';
     const squash = commitSquash(this.#repository, { tree, parent: target.commit, message }, this.#variables);
     if ('fault' in squash) return `git did not make the commit, so nothing was merged: ${squash.fault}`;

@@ -40,7 +40,6 @@ export interface Reason {
 const MOST_MIB = 512;
 const MIB = 1024 * 1024;
 const MOST_NAMED = 10;
-const SUBMODULE = '160000 ';
 
 export interface Facts {
   readonly worktree: Worktree & { readonly folder: string };
@@ -48,6 +47,7 @@ export interface Facts {
   readonly dirt: Dirt;
   /** Changed files that git takes for unchanged, as its user has set. */
   readonly hidden: readonly string[];
+  readonly submodules: readonly string[];
   /** Ignored files; a repository in its folder ends with a slash. */
   readonly ignored: readonly string[];
   /** Top levels of other worktrees that are inside. */
@@ -63,7 +63,7 @@ export function ownReasons(repository: Repository, facts: Facts): Reason[] {
     ...(way === 'discard' ? [] : changedReasons(facts)),
     ...operationReasons(facts),
     ...lockReasons(facts),
-    ...repositoryReasons(repository, facts),
+    ...repositoryReasons(facts),
     ...insideReasons(facts),
     ...(way === 'discard' ? [] : includedReasons(repository, facts)),
     ...sizeReasons(facts),
@@ -104,12 +104,8 @@ function lockReasons({ worktree: { lock, path } }: Facts): Reason[] {
 }
 
 /** Their commits are nowhere else: those of a submodule are in git's folder for this worktree. */
-function repositoryReasons({ askIn }: Repository, { worktree, dirt, ignored, inside }: Facts): Reason[] {
+function repositoryReasons({ worktree, dirt, submodules, ignored, inside }: Facts): Reason[] {
   const { path, folder } = worktree;
-  const staged = askIn({ root: path, folder }, ['ls-files', '-s', '-z'])?.split('\0') ?? [];
-  const submodules = staged.flatMap((entry) =>
-    entry.startsWith(SUBMODULE) ? [entry.slice(entry.indexOf('\t') + 1)] : [],
-  );
   const initialised = submodules.filter((submodule) => existsSync(join(path, submodule, '.git')));
   const modules = join(folder, 'modules');
   const isKept = existsSync(modules) && readdirSync(modules).length > 0;
@@ -146,9 +142,9 @@ function insideReasons({ inside }: Facts): Reason[] {
   }));
 }
 
-function includedReasons(repository: Repository, { worktree, main }: Facts): Reason[] {
+function includedReasons(repository: Repository, { worktree, main, ignored }: Facts): Reason[] {
   const { path, folder } = worktree;
-  const files = main === null ? [] : differingFiles(repository, main, { root: path, folder });
+  const files = main === null ? [] : differingFiles(repository, main, { root: path, folder, ignored });
   if (main === null || files.length === 0) return [];
   const [first = ''] = files;
   const copy = `cp ${quoted(join(path, first))} ${quoted(join(main.root, first))}`;
