@@ -4,19 +4,23 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
+import { command as learn } from '../../../../bridge/cli/learn/learn.js';
 import { command as track } from '../../../../bridge/cli/track/track.js';
 import { command as work } from '../../../../bridge/cli/work/work.js';
 import { command as worktree } from '../../../../bridge/cli/worktree/worktree.js';
+import { programRunner } from '../../../../bridge/command/runProgram.js';
 import type { SessionRow } from '../../../../memory/look/list.js';
 import { startConversation } from '../../../../memory/programs/conversationStart.js';
 import { endRun } from '../../../../memory/programs/runEnd.js';
 import { startContext } from '../../../../memory/programs/sessionContext.js';
 import { squashMessage } from '../../../../memory/verbs/squashMessage.js';
+import { UsageError } from '../../../../src/errors.js';
 import { readProcessIdentity } from '../../../../src/host/identity.js';
+import { systemClock } from '../../../../src/time.js';
 import { AgentsScene, end } from '../../../memory/look/agentsScene.js';
 import { runCommand } from '../inProcess.js';
 
-const COMMANDS = { track, work, worktree };
+const COMMANDS = { learn, track, work, worktree };
 let scene: AgentsScene;
 
 beforeEach(() => {
@@ -29,7 +33,11 @@ async function say(name: keyof typeof COMMANDS, words: string, directory: string
   return runCommand(
     COMMANDS[name],
     words.split(' ').filter((word) => word !== ''),
-    { surroundings: { ...surroundings, variables } },
+    {
+      surroundings: { ...surroundings, variables },
+      runProgram: programRunner(variables, systemClock),
+      readSettings: () => Promise.reject(new UsageError('no bridge is configured')),
+    },
   );
 }
 
@@ -110,6 +118,36 @@ test('the session is meant there, and listed there with where it began; of the r
   expect(ids(await listed('', scene.two))).toEqual([id, other.id, apart.id].sort());
   await expect(say('work', 'list --repository', scene.folder)).rejects.toThrow('is in no git repository');
   await expect(say('work', 'list --repository --here', scene.two)).rejects.toThrow('give one of them');
+});
+
+test('a session whose agent was killed in a worktree that has ended since says how that is brought back', async () => {
+  const id = await killedIn(scene.two);
+  expect((await say('worktree', 'end two --discard fix/two', scene.made.root)).code).toBe(0);
+  for (const [name, words] of [
+    ['work', `show ${id}`],
+    ['track', `crash-detect --session ${id}`],
+  ] as const) {
+    const { out } = await say(name, words, scene.made.root);
+    expect(out).toContain(`its agent was last in ${scene.two}, which does not exist any more`);
+    const [line = ''] = /(?<=to bring it back: )git .*/.exec(out) ?? [];
+    expect(line).toContain('refs/watchkeeper/removed/fix-two-');
+    if (name === 'work') continue;
+    execFileSync('sh', ['-c', line], { env: scene.made.git.variables, stdio: 'pipe' });
+    expect(existsSync(join(scene.two, 'roof.ts'))).toBe(true);
+  }
+});
+
+test('what failed in a session of a removed worktree is drawn in its repository still', async () => {
+  const { child } = scene.agent('c-1', scene.one);
+  const call = { type: 'tool_use', id: 'f1', name: 'Bash', input: { command: 'npm test' } };
+  const result = { type: 'tool_result', tool_use_id: 'f1', content: 'Exit code 1\nError: no Redis', is_error: true };
+  scene.writes('c-1', scene.one, { role: 'assistant', content: [call] });
+  scene.writes('c-1', scene.one, { role: 'user', content: [result] });
+  await end(child);
+  const drawn = async () => (await say('learn', 'draw --json', scene.made.root)).out;
+  expect(await drawn()).toContain('no Redis');
+  scene.made.git.run(scene.made.root, 'worktree', 'remove', '--force', scene.one);
+  expect(await drawn()).toContain('no Redis');
 });
 
 test('a session of a removed worktree is one of the repository, and the printed line brings the worktree back', async () => {
