@@ -98,6 +98,7 @@ test('a folder that changes before it is deleted gets its name back', async () =
   });
   const out = text(child.stdout);
   await once(child.stderr, 'data');
+  await untilStopped(child.pid);
   const [doomed = ''] = readdirSync(dirname(path));
   put(join(dirname(path), doomed, 'late.txt'), 'late\n');
   child.kill('SIGCONT');
