@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { FAILPOINTS } from '../../../../src/failpoints.js';
 import { compiledProgram } from '../../../../src/host/program.js';
+import { untilStopped } from '../../../harness/stopped.js';
 import { Ends, put } from './endScene.js';
 
 let made: Ends;
