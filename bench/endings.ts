@@ -15,10 +15,11 @@ import { join } from 'node:path';
 import { Memory } from '../memory/sessions/memory.js';
 import { end } from '../memory/verbs/endWorktree.js';
 import { start } from '../memory/verbs/startWorktree.js';
-import { ask, type Door } from '../memory/verbs/verb.js';
+import { ask } from '../memory/verbs/verb.js';
 import { readProcessIdentity } from '../src/host/identity.js';
 import { redactShapes } from '../src/log/redact.js';
 import { systemClock } from '../src/time.js';
+import { SILENT_DOOR } from './door.js';
 import { sayCompared, sayTarget } from './report.js';
 import { compare, timed } from './rounds.js';
 import { inScratchFolder } from './scratch.js';
@@ -33,16 +34,6 @@ const LIMITS = { rounds: 15, warmUpRounds: 2, limitMs: 120_000 };
 const BRANCH = 'feature/measured';
 const PATTERNS = ['.env', '*.local'];
 const names = Array.from({ length: INCLUDED }, (_, index) => (index === 0 ? '.env' : `part${index}/settings.local`));
-
-/** Of a caller without a terminal. */
-const DOOR: Door = {
-  read: () => Promise.reject(new Error('no files')),
-  startDetached: () => undefined,
-  untilStopped: () => AbortSignal.abort(),
-  isProgram: true,
-  judge: async () => null,
-  say: () => undefined,
-};
 
 await inScratchFolder(async (folder) => {
   const root = join(folder, 'work');
@@ -68,7 +59,7 @@ async function compareStarts(memory: Memory, root: string, git: Git): Promise<vo
   let made = 0;
   const ours = async () => {
     const name = `ours-${made++}`;
-    const { verdict, value } = await ask(start, memory, { name, type: 'feature', yes: true }, DOOR);
+    const { verdict, value } = await ask(start, memory, { name, type: 'feature', yes: true }, SILENT_DOOR);
     if (verdict !== undefined) throw new Error(`${name}: ${JSON.stringify(value)}`);
   };
   const yardstick = () => {
@@ -88,7 +79,7 @@ interface Places {
 
 async function compareChecks(memory: Memory, places: Places, git: Git): Promise<void> {
   const ours = async () => {
-    const { value } = await ask(end, memory, { name: BRANCH, merge: true }, DOOR);
+    const { value } = await ask(end, memory, { name: BRANCH, merge: true }, SILENT_DOOR);
     const reasons = Object(value).reasons.map(({ reason }: { readonly reason: string }) => reason);
     if (reasons.join() !== 'changes') throw new Error(`reasons: ${reasons.join()}`);
   };

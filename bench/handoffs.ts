@@ -25,10 +25,11 @@ import { Handoffs } from '../memory/handoffs/handoffs.js';
 import { handoffKind } from '../memory/handoffs/kind.js';
 import { Memory } from '../memory/sessions/memory.js';
 import { offerHandoff } from '../memory/verbs/createHandoff.js';
-import { ask, type Door } from '../memory/verbs/verb.js';
+import { ask } from '../memory/verbs/verb.js';
 import { readProcessIdentity } from '../src/host/identity.js';
 import { redactShapes } from '../src/log/redact.js';
 import { MINUTE, systemClock } from '../src/time.js';
+import { SILENT_DOOR } from './door.js';
 import { sayCompared, sayTarget } from './report.js';
 import { compare, timed } from './rounds.js';
 import { inScratchFolder } from './scratch.js';
@@ -42,16 +43,6 @@ const MOST_RATIO = 2;
 const ACCEPTANCES = { rounds: 200, warmUpRounds: 20, limitMs: 60_000 };
 const DRIFTS = { rounds: 15, warmUpRounds: 2, limitMs: 60_000 };
 const GIVEN = { title: 'Measure', learnings: ['tokens live 1 h'], next: ['write the tests'] };
-
-/** Of a caller without a terminal. */
-const DOOR: Door = {
-  read: () => Promise.reject(new Error('no files')),
-  startDetached: () => undefined,
-  untilStopped: () => AbortSignal.abort(),
-  isProgram: true,
-  judge: async () => null,
-  say: () => undefined,
-};
 
 await inScratchFolder(async (folder) => {
   const root = join(folder, 'work');
@@ -67,7 +58,7 @@ await inScratchFolder(async (folder) => {
   });
   const handoffs = new Handoffs(memory);
   const offer = async (notes: string, files: readonly string[]) => {
-    const { value } = await ask(offerHandoff, memory, { ...GIVEN, notes, files }, DOOR);
+    const { value } = await ask(offerHandoff, memory, { ...GIVEN, notes, files }, SILENT_DOOR);
     return String(Object(value).handoff_id);
   };
   const ids: string[] = [];

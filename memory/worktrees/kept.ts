@@ -1,6 +1,10 @@
 /** The refs that keep what was removed, and the way back from each. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { failpoint } from '../../src/failpoints.js';
+import { shellWord } from '../../src/shellWords.js';
 import { DAY, MINUTE, SECOND } from '../../src/time.js';
+import { gitFoldersOf } from '../git/checkout.js';
 import { deedLine, type GitVariables, runGit } from '../git/gitLine.js';
 import { type Asking, type Repository, withRepository } from '../git/repository.js';
 import { CONFLICTS_FILE } from './contents.js';
@@ -96,7 +100,19 @@ export function removeOldIn(
   now: number,
   variables: GitVariables,
 ): string[] {
+  const { common } = gitFoldersOf(root);
+  if (!mayHaveKept(common)) {
+    forgetRemoved(common, now - days * DAY);
+    return [];
+  }
   return withRepository(root, variables, ASKING, (repository) => removeOld(repository, days, now, variables)) ?? [];
+}
+
+/** Mostly nothing was removed, and the files of git say so. */
+function mayHaveKept(common: string): boolean {
+  if ([PLACE, 'reftable'].some((name) => existsSync(join(common, name)))) return true;
+  const packed = join(common, 'packed-refs');
+  return existsSync(packed) && readFileSync(packed, 'latin1').includes(PLACE);
 }
 
 /** A removed worktree, as far as the way back needs it. */
@@ -123,15 +139,15 @@ export interface Removed {
  */
 export function wayBack(removed: Removed, home: string): string[] {
   const { path, branch, kept: ref, head, has_files, has_conflicts, has_forgotten } = removed;
-  const [git, there] = [`git -C ${quoted(home)}`, `git -C ${quoted(path)}`];
+  const [git, there] = [`git -C ${shellWord(home)}`, `git -C ${shellWord(path)}`];
   const number = head === null ? 1 : 2;
   const tip = head === null ? null : has_files && ref !== null ? `${ref}^1` : (ref ?? head);
   const add = [
-    ...(branch !== null && removed.tip !== null && tip !== null ? [`${git} branch ${quoted(branch)} ${tip}`] : []),
+    ...(branch !== null && removed.tip !== null && tip !== null ? [`${git} branch ${shellWord(branch)} ${tip}`] : []),
     branch !== null && head !== null
-      ? `${git} worktree add ${quoted(path)} ${quoted(branch)}`
-      : `${git} worktree add --detach ${quoted(path)} ${tip ?? ref}`,
-    ...(branch !== null && head === null ? [`${there} symbolic-ref HEAD ${quoted(LOCAL + branch)}`] : []),
+      ? `${git} worktree add ${shellWord(path)} ${shellWord(branch)}`
+      : `${git} worktree add --detach ${shellWord(path)} ${tip ?? ref}`,
+    ...(branch !== null && head === null ? [`${there} symbolic-ref HEAD ${shellWord(LOCAL + branch)}`] : []),
   ];
   if (!has_files || ref === null) return add;
   const conflicts = `${there} cat-file blob ${ref}^${number + 1}:${CONFLICTS_FILE}`;
@@ -142,9 +158,4 @@ export function wayBack(removed: Removed, home: string): string[] {
     ...(has_conflicts ? [`${conflicts} | ${there} update-index -z --index-info`] : []),
     ...(has_forgotten ? [`${git} log ${ref}^${number + 1}`] : []),
   ];
-}
-
-/** @returns a word for a shell */
-export function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,12 +1,13 @@
 /** The reasons of git against the removal of a worktree. All are found at once, and no byte of the repository is changed. */
+
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { counted } from '../../src/counted.js';
+import { shellWord } from '../../src/shellWords.js';
 import type { Repository } from '../git/repository.js';
 import type { Dirt } from './dirt.js';
 import { entryAt } from './entry.js';
 import { differingFiles } from './include.js';
-import { quoted } from './kept.js';
 import type { Worktree } from './worktree.js';
 
 /** `merge`: its change goes into the target. `discard`: it goes nowhere. `keep_branch`: only the folder goes. */
@@ -78,7 +79,7 @@ function changedReasons({ dirt, hidden, worktree }: Facts): Reason[] {
     ...(untracked.length > 0 ? [`${counted(untracked.length, 'new file')} (${named(untracked)})`] : []),
     ...(hidden.length > 0 ? [`${counted(hidden.length, 'changed file')} that git hides (${named(hidden)})`] : []),
   ].join(', ');
-  const remedy = `commit them there, or give them up with --discard: \`git -C ${quoted(worktree.path)} status\``;
+  const remedy = `commit them there, or give them up with --discard: \`git -C ${shellWord(worktree.path)} status\``;
   return [{ reason: 'changes', words: `it has ${words}`, remedy }];
 }
 
@@ -86,13 +87,13 @@ function operationReasons({ worktree: { operation, path } }: Facts): Reason[] {
   if (operation === null) return [];
   const { kind } = operation;
   const stop = kind === 'bisect' ? 'bisect reset' : `${kind} --abort`;
-  const remedy = `finish it, or \`git -C ${quoted(path)} ${stop}\``;
+  const remedy = `finish it, or \`git -C ${shellWord(path)} ${stop}\``;
   return [{ reason: 'operation', words: `a ${kind} is in progress`, remedy }];
 }
 
 function lockReasons({ worktree: { lock, path } }: Facts): Reason[] {
   if (lock === null || lock.by?.is_alive === false) return [];
-  const unlock = `\`git worktree unlock ${quoted(path)}\``;
+  const unlock = `\`git worktree unlock ${shellWord(path)}\``;
   if (lock.by === null)
     return [
       { reason: 'locked', words: lock.reason === '' ? 'it is locked' : `it is locked: ${lock.reason}`, remedy: unlock },
@@ -118,7 +119,7 @@ function repositoryReasons({ worktree, dirt, submodules, ignored, inside }: Fact
           {
             reason: 'repository' as const,
             words: `it has ${initialised.length > 0 ? `the submodule ${named(initialised)}` : 'a submodule'}, whose commits are in ${modules}`,
-            remedy: `push the submodule's commits, then \`git -C ${quoted(path)} submodule deinit --force --all && rm -r ${quoted(modules)}\``,
+            remedy: `push the submodule's commits, then \`git -C ${shellWord(path)} submodule deinit --force --all && rm -r ${shellWord(modules)}\``,
           },
         ]
       : []),
@@ -138,7 +139,7 @@ function insideReasons({ inside }: Facts): Reason[] {
   return inside.map((path) => ({
     reason: 'worktree_inside',
     words: `another worktree is inside: ${path}`,
-    remedy: `end that one first: \`watchkeeper worktree end ${quoted(path)}\` …`,
+    remedy: `end that one first: \`watchkeeper worktree end ${shellWord(path)}\` …`,
   }));
 }
 
@@ -147,7 +148,7 @@ function includedReasons(repository: Repository, { worktree, main, ignored }: Fa
   const files = main === null ? [] : differingFiles(repository, main, { root: path, folder, ignored });
   if (main === null || files.length === 0) return [];
   const [first = ''] = files;
-  const copy = `cp ${quoted(join(path, first))} ${quoted(join(main.root, first))}`;
+  const copy = `cp ${shellWord(join(path, first))} ${shellWord(join(main.root, first))}`;
   return [
     {
       reason: 'included',

@@ -8,9 +8,9 @@ import { textOf } from './place.js';
 const LARGEST_BYTES = 16 * 1024 * 1024;
 /** So many parents can one commit have without a command line that is too long. */
 const MOST = 2_000;
-/** Refs that each worktree has for itself. */
 /** The refs of removed worktrees are left out, because they go after a time. */
 const LASTING = ['--exclude=refs/watchkeeper/*', '--all'];
+/** Refs that each worktree has for itself. */
 const OWN_REFS = ['refs/worktree/', 'refs/bisect/', 'refs/rewritten/'];
 
 interface Logged extends WorktreePlace {

@@ -9,7 +9,7 @@ import { type Asking, type Repository, withRepository } from '../git/repository.
 import { baseAmong, REFS_OF_BASE, type Ref, refsOf } from './base.js';
 import { copyIncluded, type Included, includedFiles } from './include.js';
 import { branchFault, folderOf, nameFault, type Type } from './naming.js';
-import { hasCheckout, type RepositoryPlace, registeredIn, textOf } from './place.js';
+import { hasCheckout, placeOnBranch, type RepositoryPlace, registeredIn, textOf } from './place.js';
 
 const ASKING: Asking = { about: 'files', preparingMs: 5 * SECOND, askingMs: 60 * SECOND };
 /** A checkout of a large repository, with its filters and its hook. */
@@ -86,11 +86,9 @@ function includedIn(repository: Repository, place: RepositoryPlace): Included {
   return includedFiles(repository, { root: place.home, folder: place.common });
 }
 
-function takenFault({ common, home }: RepositoryPlace, branch: string, refs: readonly string[]): string | null {
-  if (!refs.includes(LOCAL + branch)) return null;
-  const heads = [{ folder: common, root: home }, ...registeredIn(common)];
-  const other = heads.find(({ folder }) => textOf(join(folder, 'HEAD')) === `ref: ${LOCAL}${branch}`);
-  return other === undefined ? null : `${branch} is checked out already, in ${other.root ?? other.folder}`;
+function takenFault({ common }: RepositoryPlace, branch: string, refs: readonly string[]): string | null {
+  const place = refs.includes(LOCAL + branch) ? placeOnBranch(common, branch) : null;
+  return place === null ? null : `${branch} is checked out already, in ${place}`;
 }
 
 function isSubmodule({ common }: RepositoryPlace): boolean {
