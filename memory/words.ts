@@ -7,6 +7,9 @@
 export const LIFECYCLES = ['planned', 'active', 'ended'] as const;
 export type Lifecycle = (typeof LIFECYCLES)[number];
 
+/** Why a run ended: its process was proven dead, and no other line reports its end. */
+export const LOST = 'lost';
+
 export const END_REASONS = ['completed', 'failed', 'cancelled', 'superseded'] as const;
 export type EndReason = (typeof END_REASONS)[number];
 

@@ -1,9 +1,10 @@
 /** How it is known that an agent of a session is gone. */
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { isoTime } from '../../src/time.js';
-import { isOpen, LOST, Runs } from '../fold/runs.js';
+import { isOpen, Runs } from '../fold/runs.js';
 import type { Run, Worklog } from '../fold/worklog.js';
 import type { Observed } from '../observed/observed.js';
+import { LOST } from '../words.js';
 
 /**
  * @param fold null if nothing was observed

@@ -1,6 +1,6 @@
 /** The last entries of a worklog, in words. */
 import type { Line } from '../logs/line.js';
-import type { Origin } from '../words.js';
+import { LOST, type Origin } from '../words.js';
 
 /** Entries that are kept. */
 export const MOST_RECENT = 10;
@@ -38,6 +38,8 @@ export function wordsOfLine(line: Line): string | null {
     case 'run_started':
       return `an agent begins${field('agent') && `: ${field('agent')}`}`;
     case 'run_ended':
+      // It is the note of whoever found its process gone.
+      if (line.reason === LOST) return 'the agent was found gone: it did not report its end';
       return `the agent ended${field('reason') && `: ${field('reason')}`}`;
     default:
       return null;

@@ -5,11 +5,9 @@
 import { isProcessAlive, isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { localTime } from '../../src/time.js';
-import type { Lifecycle, Liveness } from '../words.js';
+import { type Lifecycle, type Liveness, LOST } from '../words.js';
 import type { Conversation, Run, Worklog } from './worklog.js';
 
-/** Why a run ended: its process was proven dead, and no other line reports its end. */
-export const LOST = 'lost';
 /** How the reason of a run begins whose agent continues in another session, whose id follows. */
 export const MOVED = 'moved to ';
 

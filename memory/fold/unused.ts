@@ -1,5 +1,6 @@
 /** Whether anything was done in a session that began by itself. */
-import { LOST } from './runs.js';
+
+import { LOST } from '../words.js';
 import type { Worklog } from './worklog.js';
 
 export function isUndeclared({ steps, files, notes, log, errors, checkpoints, children }: Worklog): boolean {

@@ -6,12 +6,12 @@ import { existsSync } from 'node:fs';
 import { UnreachableError } from '../../src/errors.js';
 import { makePrivateFolderSync } from '../../src/files/privateFiles.js';
 import { type SessionLog, type WorklogLine, worklogKind } from '../fold/rules/kind.js';
-import { LOST, openRuns } from '../fold/runs.js';
+import { openRuns } from '../fold/runs.js';
 import type { Worklog } from '../fold/worklog.js';
 import { Places, worklogIn } from '../home/places.js';
 import type { Stamp } from '../logs/line.js';
 import { Log, type WriteOptions } from '../logs/log.js';
-import type { EndReason } from '../words.js';
+import { type EndReason, LOST } from '../words.js';
 import type { Facts } from './sessions.js';
 
 /** Also in a log of a newer version. */
