@@ -141,9 +141,9 @@ function sessionWords({
 }: Inside['sessions'][number]): string {
   const agents = {
     lost: 'its agent crashed',
-    at_work: agent_is_here ? 'its agent is at work' : 'its agent works elsewhere',
+    at_work: agent_is_here ? 'its agent runs here' : 'its agent runs in another folder',
     elsewhere: 'its agent is on another host',
-    left: 'no agent works on it',
+    left: 'without an agent',
   };
   const place = holds ? 'holds it' : is_own ? 'began here' : 'came here';
   return `session ${session_id} ${place}, ${agents[agent]}${purpose === '' ? '' : `: ${purpose}`}`;

@@ -8,7 +8,7 @@ import type { GitVariables } from '../git/gitLine.js';
 import { type Repository, withRepository } from '../git/repository.js';
 import { type Contents, contentsOf } from './contents.js';
 import { ASKING, type Examined } from './examine.js';
-import { keep, removeOld, wayBack } from './kept.js';
+import { forgetKept, keep, removeOld, wayBack } from './kept.js';
 import { Target as Merges } from './merged.js';
 import { type RepositoryPlace, stayingFolder } from './place.js';
 import { doomedName, type Removal } from './records.js';
@@ -83,6 +83,7 @@ class Performance {
   readonly #variables: GitVariables;
   readonly #asides: string[] = [];
   #kept: string | null = null;
+  #newlyKept: { readonly ref: string; readonly commit: string } | null = null;
   #commit: string | null = null;
   #wayBack: readonly string[] = [];
 
@@ -101,8 +102,10 @@ class Performance {
     if (typeof contents === 'string') return this.#stays(contents);
     const isChanged = contents.head !== tip || (contents.is_dirty && way !== 'discard');
     if (isChanged) return this.#stays(`${path} was changed in the meantime: try again`);
-    const fault = this.#keep(contents) ?? this.#merge();
-    if (fault !== null) return this.#stays(fault);
+    const unkept = this.#keep(contents);
+    if (unkept !== null) return this.#stays(unkept);
+    const fault = this.#merge();
+    if (fault !== null) return this.#staysWhole(fault);
     // It is asked where the worktree may be.
     const old = removeOld(this.#repository, this.#ending.removed_days, this.#ending.now, this.#variables);
     const { fault: left, asides } = this.#remove(contents, folder);
@@ -133,6 +136,7 @@ class Performance {
       const kept = keep(this.#repository, { name, commit }, now, this.#variables);
       if ('fault' in kept) return `what it holds cannot be kept, so nothing was removed: ${kept.fault}`;
       this.#kept = kept.ref;
+      this.#newlyKept = kept.is_new ? { ref: kept.ref, commit } : null;
     }
     return null;
   }
@@ -187,6 +191,13 @@ class Performance {
     if (typeof found !== 'string') return found;
     this.#asides.push(found);
     return null;
+  }
+
+  /** What was kept would be listed as a removed worktree. */
+  #staysWhole(fault: string): Ended {
+    const kept = this.#newlyKept;
+    if (kept !== null && forgetKept(this.#repository, kept, this.#variables)) this.#kept = null;
+    return this.#stays(fault);
   }
 
   #stays(fault: string): Ended {

@@ -58,10 +58,10 @@ export function keep(
   { name, commit }: Pick<KeptRef, 'name' | 'commit'>,
   now: number,
   variables: GitVariables,
-): { readonly ref: string } | { readonly fault: string } {
+): { readonly ref: string; readonly is_new: boolean } | { readonly fault: string } {
   const known = keptRefs(repository);
   const same = known.find((each) => each.commit === commit && each.name === keptName(name) && now - each.at < SAME_MS);
-  if (same !== undefined) return { ref: same.ref };
+  if (same !== undefined) return { ref: same.ref, is_new: false };
   const time = new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '');
   const base = `${PLACE}${keptName(name)}-${time}`;
   const names = [base, ...Array.from({ length: MOST_TRIES }, (_, count) => `${base}-${count + 2}`)];
@@ -70,7 +70,16 @@ export function keep(
   const words = ['update-ref', ref, commit, '0'.repeat(commit.length)];
   const { code, err } = runGit(deedLine(repository.common, words, variables), { limitMs: LIMIT_MS });
   failpoint('worktree.keep.after');
-  return code === 0 ? { ref } : { fault: err.trim() };
+  return code === 0 ? { ref, is_new: true } : { fault: err.trim() };
+}
+
+/** Removes a ref, such as that of a worktree that stays. @returns whether it is gone */
+export function forgetKept(
+  { common }: Pick<Repository, 'common'>,
+  { ref, commit }: Pick<KeptRef, 'ref' | 'commit'>,
+  variables: GitVariables,
+): boolean {
+  return runGit(deedLine(common, ['update-ref', '-d', ref, commit], variables), { limitMs: LIMIT_MS }).code === 0;
 }
 
 /**
@@ -81,10 +90,7 @@ export function keep(
 export function removeOld(repository: Repository, days: number, now: number, variables: GitVariables): string[] {
   forgetRemoved(repository.common, now - days * DAY);
   const old = keptRefs(repository).filter(({ at }) => now - at > days * DAY);
-  return old.flatMap(({ ref, commit }) => {
-    const line = deedLine(repository.common, ['update-ref', '-d', ref, commit], variables);
-    return runGit(line, { limitMs: LIMIT_MS }).code === 0 ? [ref] : [];
-  });
+  return old.flatMap((kept) => (forgetKept(repository, kept, variables) ? [kept.ref] : []));
 }
 
 /** As {@link removeOld}, for a caller that asks nothing else. */

@@ -5,10 +5,10 @@ import { once } from 'node:events';
 import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { FAILPOINTS } from '../../../../src/failpoints.js';
 import { compiledProgram } from '../../../../src/host/program.js';
+import { untilStopped } from '../../../harness/stopped.js';
 import { Ends, put } from './endScene.js';
 
 let made: Ends;
@@ -99,8 +99,7 @@ test('a folder that changes before it is deleted gets its name back', async () =
   });
   const out = text(child.stdout);
   await once(child.stderr, 'data');
-  // Its line comes before it stops: until then, it would not notice that it is to continue.
-  while (!/\) T /.test(readFileSync(`/proc/${child.pid}/stat`, 'latin1'))) await nextTurn();
+  await untilStopped(child.pid);
   const [doomed = ''] = readdirSync(dirname(path));
   put(join(dirname(path), doomed, 'late.txt'), 'late\n');
   child.kill('SIGCONT');
