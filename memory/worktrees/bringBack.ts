@@ -41,7 +41,7 @@ export function wayToBringBack(removed: Removed, variables: GitVariables): strin
     const known = registeredIn(common).find((one) => one.root === root);
     // Git refuses to make a folder that it has registered, and twice if that is locked.
     const force = known === undefined ? [] : known.lock === null ? ['-f'] : ['-f', '-f'];
-    return shellLine(['git', '-C', place, 'worktree', 'add', ...force, ...words]);
+    return `git ${shellLine(['-C', place, 'worktree', 'add', ...force, ...words])}`;
   });
 }
 
