@@ -1,4 +1,4 @@
-/** What became of a handoff: it keeps that, and its author's next start says it in one sentence. */
+/** The end of a handoff's work: the handoff keeps it, and its author's next start reports it in one sentence. */
 import { counted } from '../../src/counted.js';
 import { firstAttemptId } from '../../src/ids.js';
 import { checkoutOf } from '../git/checkout.js';
@@ -36,7 +36,7 @@ export function noteOutcome(
     repository === null ? { id: workspace, root, kind: 'folder' } : { id: workspace, root, kind: 'git' };
   const title = JSON.stringify(offer.document.title);
   const sentence = `handoff ${title}: ${endWords(found)} (watchkeeper handoff show ${id})`;
-  // First, and it is left once as long as nobody has read it: a kill before the next line repeats it, and does not lose it.
+  // First, so that a kill before the next line repeats the report and does not lose it; it is left once until a start reads it.
   new Claims(places, stamp, () => true).leaveReport(place, by, sentence);
   handoffs.end(id, handoffKind.line('ended', found));
 }

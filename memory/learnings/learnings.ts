@@ -73,7 +73,7 @@ export class Learnings {
     return { id, actions: following.map((each) => each.id) };
   }
 
-  /** @returns the id of the action. @throws UsageError if there is no such learning; RefusedError if it was dropped meanwhile */
+  /** @returns the id of the action. @throws UsageError if there is no such learning; RefusedError if it was dropped in the meantime */
   addAction(learning: Learning, text: string): string {
     const { id, line } = this.#action(learning.id, text);
     this.#write(() => [line]);

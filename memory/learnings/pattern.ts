@@ -9,7 +9,7 @@ const ADDRESS = '<address>';
 const NAME = '<name>';
 /** The length of a pattern, in UTF-16 units. */
 const LONGEST = 160;
-/** Of a chain. */
+/** The commands of a chain that count. */
 const MOST_COMMANDS = 3;
 /** The length of a text that a pattern is made from. */
 const LONGEST_TEXT = 600;
@@ -39,7 +39,7 @@ const TIME =
   /\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?\b|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b/g;
 const ADDRESSES =
   /\b(?:localhost|(?:\d{1,3}\.){3}\d{1,3})(?::\d{1,5})?\b|\[(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}\](?::\d{1,5})?|::1?:\d{1,5}\b/gi;
-/** Of another host. A file with a line looks the same, so files come first. */
+/** The address of another host. A file with a line looks the same, so files come first. */
 const HOST_AND_PORT = /\b[a-z][\w-]*(?:\.[\w-]+)+:\d{2,5}\b/gi;
 const POSITION = String.raw`(?::\d+(?::\d+)?|\(\d+,\d+\))?`;
 /** Folders and a file, or a file alone whose ending is one of a source or of data; a package's name with its scope is none. */

@@ -1,4 +1,4 @@
-/** Verbs of learnings: what came back in sessions is drawn from their records, and what is worth it is added by somebody. */
+/** Verbs of learnings: what came back in sessions is drawn from their records, and a person or an agent adds what is worth it. */
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { counted } from '../../src/counted.js';

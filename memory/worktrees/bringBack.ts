@@ -61,7 +61,8 @@ function sourceOf(repository: Repository, { root, common, branch, head }: Remove
   if (branch !== null && !isBusy && commitOf(repository, `refs/heads/${branch}`) !== null) return [root, branch];
   const commit = head !== null && isCommit(head) ? commitOf(repository, head) : null;
   if (commit === null) return null;
-  return branch === null || isBusy ? ['--detach', root, commit] : ['-b', branch, root, commit];
+  // An option before the commit: see `wayBack`.
+  return branch === null || isBusy ? [root, '--detach', commit] : ['-b', branch, root, '--no-track', commit];
 }
 
 function commitOf({ ask }: Repository, name: string): string | null {

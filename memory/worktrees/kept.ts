@@ -134,6 +134,7 @@ export interface Removed {
 }
 
 /**
+ * An option stands between a name and a commit: after a name such as `login` the commit would be taken for a secret, and not be printed.
  * @param home a directory of the repository that stays
  * @returns the commands that bring it back, one after the other, for a shell
  */
@@ -143,10 +144,12 @@ export function wayBack(removed: Removed, home: string): string[] {
   const number = head === null ? 1 : 2;
   const tip = head === null ? null : has_files && ref !== null ? `${ref}^1` : (ref ?? head);
   const add = [
-    ...(branch !== null && removed.tip !== null && tip !== null ? [`${git} branch ${shellWord(branch)} ${tip}`] : []),
+    ...(branch !== null && removed.tip !== null && tip !== null
+      ? [`${git} branch ${shellWord(branch)} --no-track ${tip}`]
+      : []),
     branch !== null && head !== null
       ? `${git} worktree add ${shellWord(path)} ${shellWord(branch)}`
-      : `${git} worktree add --detach ${shellWord(path)} ${tip ?? ref}`,
+      : `${git} worktree add ${shellWord(path)} --detach ${tip ?? ref}`,
     ...(branch !== null && head === null ? [`${there} symbolic-ref HEAD ${shellWord(LOCAL + branch)}`] : []),
   ];
   if (!has_files || ref === null) return add;

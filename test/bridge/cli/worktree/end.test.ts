@@ -235,6 +235,17 @@ describe('a reason against it', () => {
     expect(readFileSync(join(path, 'b.txt'), 'utf8')).toContain('mine\n');
   });
 
+  test.each(['password', 'login', 'api-token'])(
+    'the way back to a worktree called %s is printed whole',
+    async (name) => {
+      const path = made.add(`feature/${name}`);
+      const { way_back } = await made.ended([name, '--discard', name]);
+      expect(way_back[0]).toContain(made.head());
+      made.wayBack(way_back);
+      expect(made.git.run(path, 'rev-parse', '--abbrev-ref', 'HEAD').trim()).toBe(`feature/${name}`);
+    },
+  );
+
   test('a repository in an ignored folder is one', async () => {
     const path = made.begun('feature/one');
     made.git.repository(join(path, 'x.ignored'));
