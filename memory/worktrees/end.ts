@@ -6,6 +6,7 @@ import { basename } from 'node:path';
 import { shortCommit } from '../git/checkout.js';
 import type { GitVariables } from '../git/gitLine.js';
 import { type Repository, withRepository } from '../git/repository.js';
+import { baseOf } from './base.js';
 import { type Contents, contentsOf } from './contents.js';
 import { ASKING, type Examined } from './examine.js';
 import { keep, removeOld, wayBack } from './kept.js';
@@ -85,6 +86,7 @@ class Performance {
   #kept: string | null = null;
   #commit: string | null = null;
   #wayBack: readonly string[] = [];
+  #isBranchRemoved = false;
 
   constructor(repository: Repository, place: RepositoryPlace, ending: Ending, variables: GitVariables) {
     this.#repository = repository;
@@ -105,7 +107,8 @@ class Performance {
     if (fault !== null) return this.#stays(fault);
     // It is asked where the worktree may be.
     const old = removeOld(this.#repository, this.#ending.removed_days, this.#ending.now, this.#variables);
-    const { fault: left, asides } = this.#remove(contents, folder);
+    const { fault: left, asides, branch_removed } = this.#remove(contents, folder);
+    this.#isBranchRemoved = branch_removed;
     const days = `kept for more than ${this.#ending.removed_days} days, and gone:`;
     this.#asides.push(...asides, ...(old.length === 0 ? [] : [`${days} ${old.join(', ')}`]));
     return this.#ended(left);
@@ -137,11 +140,22 @@ class Performance {
     return null;
   }
 
-  /** Whether another branch has a commit. */
+  /**
+   * Whether another branch has a commit. The branch of another worktree may go at the same time, and another name of a branch has nothing
+   * without it.
+   */
   #isHeld(commit: string): boolean {
-    const own = LOCAL + this.#ending.examined.branch;
-    const holders = this.#repository.ask(['for-each-ref', '--format=%(refname)', '--contains', commit, LOCAL]);
-    return holders?.split('\n').some((ref) => ref !== '' && ref !== own) ?? false;
+    const { examined, worktrees } = this.#ending;
+    const leaving = new Set([examined.branch, ...worktrees.flatMap((each) => (each.is_main ? [] : [each.branch]))]);
+    const lasting = baseOf(this.#repository)?.branch;
+    if (lasting !== undefined && lasting !== examined.branch) leaving.delete(lasting);
+    const words = ['for-each-ref', '--format=%(refname)%09%(symref)', '--contains', commit, LOCAL];
+    const holders =
+      this.#repository
+        .ask(words)
+        ?.split('\n')
+        .filter((line) => line.endsWith('\t')) ?? [];
+    return holders.some((line) => !leaving.has(line.slice(LOCAL.length, -1)));
   }
 
   #merge(): string | null {
@@ -166,12 +180,12 @@ class Performance {
     const { examined, is_remote_removed, now } = this.#ending;
     const { worktree, name, branch, tip } = examined;
     const { path } = worktree;
-    const { head, commit, has_conflicts, forgotten } = contents;
+    const { head, commit, has_conflicts, forgotten, filters } = contents;
     const leaving = this.#leavingBranch();
     const removal: Removal = {
       ...{ v: 1, name, path, doomed: doomedName(path), folder, branch, is_confirmed: false, at: now },
       ...{ tip: leaving === null ? null : tip, kept: this.#kept, head, has_conflicts },
-      ...{ has_files: commit !== null, has_forgotten: forgotten.length > 0 },
+      ...{ has_files: commit !== null, has_forgotten: forgotten.length > 0, filters },
     };
     this.#wayBack = wayBack(removal, stayingFolder(this.#place));
     const remote = is_remote_removed && leaving !== null && tip !== null ? this.#remoteOf(leaving, tip) : null;
@@ -194,9 +208,8 @@ class Performance {
   }
 
   #ended(fault: string | null): Ended {
-    const branch_removed = fault === null && this.#leavingBranch() !== null;
     return {
-      ...{ fault, kept: this.#kept, commit: this.#commit, branch_removed },
+      ...{ fault, kept: this.#kept, commit: this.#commit, branch_removed: this.#isBranchRemoved },
       ...{ way_back: this.#wayBack, asides: this.#asides },
     };
   }

@@ -98,7 +98,7 @@ class Examination {
       worktree: { ...worktree, folder },
       way,
       dirt: state.dirt,
-      hidden,
+      hidden: hidden.map((path) => Buffer.from(path, 'latin1').toString()),
       ignored: ignored ?? [],
       inside,
       main,

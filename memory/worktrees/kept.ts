@@ -109,6 +109,8 @@ export interface Removed {
   readonly has_conflicts: boolean;
   /** Whether it has commits that only a log knew. */
   readonly has_forgotten: boolean;
+  /** Programs that would convert the kept files, which are as they were on the disk; null if git would write all of them as they are. */
+  readonly filters: readonly string[] | null;
 }
 
 /**
@@ -116,26 +118,42 @@ export interface Removed {
  * @returns the commands that bring it back, one after the other, for a shell
  */
 export function wayBack(removed: Removed, home: string): string[] {
-  const { path, branch, kept: ref, head, has_files, has_conflicts, has_forgotten } = removed;
+  const { path, branch, kept: ref, head, has_files, has_conflicts, has_forgotten, filters } = removed;
   const [git, there] = [`git -C ${quoted(home)}`, `git -C ${quoted(path)}`];
   const number = head === null ? 1 : 2;
   const tip = head === null ? null : has_files && ref !== null ? `${ref}^1` : (ref ?? head);
+  const unfiltered = filters === null ? '' : filters.map(withoutFilter).join('');
   const add = [
     ...(branch !== null && removed.tip !== null && tip !== null ? [`${git} branch ${quoted(branch)} ${tip}`] : []),
     branch !== null && head !== null
       ? `${git} worktree add ${quoted(path)} ${quoted(branch)}`
-      : `${git} worktree add --detach ${quoted(path)} ${tip ?? ref}`,
+      : `${git}${head === null ? unfiltered : ''} worktree add --detach ${quoted(path)} ${tip ?? ref}`,
     ...(branch !== null && head === null ? [`${there} symbolic-ref HEAD ${quoted(LOCAL + branch)}`] : []),
   ];
   if (!has_files || ref === null) return add;
   const conflicts = `${there} cat-file blob ${ref}^${number + 1}:${CONFLICTS_FILE}`;
   return [
     ...add,
-    `${there} read-tree --reset -u ${ref}`,
+    `${there}${unfiltered} read-tree --reset -u ${ref}`,
+    ...(filters === null ? [] : [asTheyWere(path, ref, head)]),
     `${there} read-tree ${ref}^${number}`,
     ...(has_conflicts ? [`${conflicts} | ${there} update-index -z --index-info`] : []),
     ...(has_forgotten ? [`${git} log ${ref}^${number + 1}`] : []),
   ];
+}
+
+function withoutFilter(name: string): string {
+  return ` -c filter.${name}.smudge= -c filter.${name}.process= -c filter.${name}.required=false`;
+}
+
+/** Git has converted the files that it has just written. Links have no contents, and are as they were. */
+function asTheyWere(path: string, ref: string, head: string | null): string {
+  const files =
+    head === null
+      ? `git ls-tree -r -z --name-only ${ref}`
+      : `git diff-tree -r -z --name-only --no-renames --diff-filter=d ${ref}^1 ${ref}`;
+  const each = `for file; do [ -h "$file" ] || [ ! -f "$file" ] || git cat-file blob "${ref}:$file" > "$file"; done`;
+  return `(cd ${quoted(path)} && ${files} | xargs -0 sh -c '${each}' -)`;
 }
 
 /** @returns a word for a shell */

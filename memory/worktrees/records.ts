@@ -11,7 +11,10 @@ const REMOVING = 'watchkeeper/removing';
 const REMOVED = 'watchkeeper/removed';
 const SUFFIX = '.json';
 const KEPT = /^refs\/watchkeeper\/removed\/[\w-]+$/;
-const BRANCH = /^[^-\s~^:?*[\\][^\s~^:?*[\\]*$/;
+/** As git allows them, but for those that begin as an option. A byte that is no text is read as another character. */
+const BRANCH = /^(?!-)[^\0-\x20\x7f~^:?*[\\\ufffd]+$/;
+/** One with `=` would set another key. */
+const FILTER = /^[\w-]+(?:\.[\w-]+)*$/;
 
 const REMOVAL = z.object({
   v: z.literal(1),
@@ -34,6 +37,7 @@ const REMOVAL = z.object({
   has_files: z.boolean(),
   has_conflicts: z.boolean(),
   has_forgotten: z.boolean(),
+  filters: z._default(z.nullable(z.readonly(z.array(z.string()))), null),
   /** Whether the folder had what was kept and no more, after it got its other name. */
   is_confirmed: z.boolean(),
 });
@@ -72,7 +76,7 @@ function isOwnFolder(common: string, place: string): boolean {
  * An agent can write in the folder of its repository. A record that is not as this program writes it must delete no other folder, and
  * print no other command.
  */
-function isSound(common: string, { path, doomed, folder, branch, tip, head, kept }: Removal): boolean {
+function isSound(common: string, { path, doomed, folder, branch, tip, head, kept, filters }: Removal): boolean {
   const names = [tip, head].filter((commit) => commit !== null);
   return (
     isAbsolute(path) &&
@@ -81,8 +85,18 @@ function isSound(common: string, { path, doomed, folder, branch, tip, head, kept
     folder === join(common, 'worktrees', basename(folder)) &&
     names.every(isCommit) &&
     (kept === null || KEPT.test(kept)) &&
-    (branch === null || BRANCH.test(branch))
+    (filters ?? []).every(isFilterName) &&
+    (branch === null || isBranchName(branch))
   );
+}
+
+/** @returns whether a branch can be named on git's command line, and in a record */
+export function isBranchName(branch: string): boolean {
+  return BRANCH.test(branch);
+}
+
+export function isFilterName(filter: string): boolean {
+  return FILTER.test(filter);
 }
 
 function readRecord(path: string): Removal | null {
