@@ -27,7 +27,7 @@ export async function endMerged(
   door: Door,
 ): Promise<Outcome> {
   const { redact } = memory.stamp;
-  const cutOff = isMeant ? cutOffRemovals(place.common) : [];
+  const cutOff = isMeant ? cutOffRemovals(place.common, memory.surroundings.process) : [];
   const finished = cutOff.flatMap(({ path }) => finishNamed(memory, place, { name: path, isRemote: false }) ?? []);
   const worktrees = allOf(memory, place);
   const { around, asides } = await aroundOf(memory, place, worktrees, door);

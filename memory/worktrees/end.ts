@@ -2,7 +2,9 @@
  * Ends a worktree that nothing speaks against: keeps what no branch has, merges it, and removes it. Each step is harmless if it is the
  * last, and the same call finishes.
  */
+import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
+import type { ProcessIdentity } from '../../src/host/identity.js';
 import { shortCommit } from '../git/checkout.js';
 import type { GitVariables } from '../git/gitLine.js';
 import { type Repository, withRepository } from '../git/repository.js';
@@ -14,7 +16,7 @@ import { Target as Merges } from './merged.js';
 import { type RepositoryPlace, stayingFolder } from './place.js';
 import { doomedName, type Removal } from './records.js';
 import { remoteBranch } from './remote.js';
-import { finishRemoval, type RemoteBranch, removeWorktree } from './removal.js';
+import { finishRemoval, type RemoteBranch, removeWorktree, takenAway } from './removal.js';
 import { commitSquash, moveTarget } from './squash.js';
 import { targetOf } from './target.js';
 import type { Worktree } from './worktree.js';
@@ -35,6 +37,8 @@ export interface Ending {
   readonly removed_days: number;
   /** UTC epoch milliseconds. */
   readonly now: number;
+  /** The process that does it. */
+  readonly by: ProcessIdentity;
 }
 
 export interface Ended {
@@ -100,7 +104,7 @@ class Performance {
     const { path, folder } = worktree;
     if (folder === null) return this.#stays(`git does not know ${path}`);
     const contents = this.#contents(path, folder);
-    if (typeof contents === 'string') return this.#stays(contents);
+    if (typeof contents === 'string') return this.#stays(existsSync(path) ? contents : takenAway(path));
     const isChanged = contents.head !== tip || (contents.is_dirty && way !== 'discard');
     if (isChanged) return this.#stays(`${path} was changed in the meantime: try again`);
     const fault = this.#keep(contents) ?? this.#merge();
@@ -163,13 +167,15 @@ class Performance {
     const { target, merged, tip } = examined;
     if (target === null || merged?.merged === 'yes' || tip === null) return null;
     const again = targetOf(this.#repository, worktrees, target.branch);
-    if (again?.local !== target.local) return `${target.branch} has moved in the meantime: try again`;
+    const moved = `${target.branch} has moved in the meantime: try again`;
+    if (again?.local !== target.local) return moved;
     const merges = new Merges(this.#repository, target.commit, NO_LOOK_BACK);
     const tree = merges.mergedTree(tip, 'store');
     if (tree === null) return 'git cannot merge it';
     const squash = commitSquash(this.#repository, { tree, parent: target.commit, message }, this.#variables);
     if ('fault' in squash) return `git did not make the commit, so nothing was merged: ${squash.fault}`;
     const fault = moveTarget(this.#repository, target, squash.commit, this.#variables);
+    if (fault !== null && targetOf(this.#repository, worktrees, target.branch)?.local !== target.local) return moved;
     if (fault !== null) return `${target.branch} does not move to the squash commit ${squash.commit}: ${fault}`;
     this.#commit = squash.commit;
     this.#asides.push(`no commit hook has run for ${shortCommit(squash.commit)}`);
@@ -183,7 +189,8 @@ class Performance {
     const { head, commit, has_conflicts, forgotten, filters } = contents;
     const leaving = this.#leavingBranch();
     const removal: Removal = {
-      ...{ v: 1, name, path, doomed: doomedName(path), folder, branch, is_confirmed: false, at: now },
+      ...{ v: 1, name, path, folder, branch, is_confirmed: false, at: now },
+      ...{ doomed: doomedName(path, this.#ending.by.pid), by: this.#ending.by },
       ...{ tip: leaving === null ? null : tip, kept: this.#kept, head, has_conflicts },
       ...{ has_files: commit !== null, has_forgotten: forgotten.length > 0, filters },
     };

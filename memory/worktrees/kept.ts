@@ -1,5 +1,6 @@
 /** The refs that keep what was removed, and the way back from each. */
 import { failpoint } from '../../src/failpoints.js';
+import { oneLine } from '../../src/log/visibleText.js';
 import { DAY, MINUTE, SECOND } from '../../src/time.js';
 import { deedLine, type GitVariables, runGit } from '../git/gitLine.js';
 import { type Asking, type Repository, withRepository } from '../git/repository.js';
@@ -158,5 +159,12 @@ function asTheyWere(path: string, ref: string, head: string | null): string {
 
 /** @returns a word for a shell */
 export function quoted(word: string): string {
+  // What a terminal would obey is never printed, and comes from `printf`.
+  if (oneLine(word) !== word) return `"$(printf '${[...Buffer.from(word)].map(printed).join('')}')"`;
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+function printed(byte: number): string {
+  const character = String.fromCharCode(byte);
+  return /[\w./]/.test(character) ? character : `\\${byte.toString(8).padStart(3, '0')}`;
 }

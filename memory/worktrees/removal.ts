@@ -45,6 +45,10 @@ export interface Ended {
 
 const NOTHING = { branch_removed: false, asides: [] } as const;
 
+export function takenAway(path: string): string {
+  return `${path} has been taken away in the meantime, perhaps by the same command`;
+}
+
 /**
  * Gives the folder its name back, if the run was cut off before it saw that nothing was added in the meantime.
  * @returns why it cannot have it; null if it has
@@ -85,6 +89,7 @@ export function removeWorktree(
     failpoint('worktree.move.after');
   } catch (error) {
     dropRecord(common, removal);
+    if (!existsSync(path)) return { fault: takenAway(path), ...NOTHING };
     return { fault: `${path} cannot be renamed before it is deleted: ${describeError(error)}`, ...NOTHING };
   }
   if (isAsKept(doomed)) {

@@ -1,5 +1,7 @@
 // covers: memory/worktrees/repositories.ts memory/worktrees/conversions.ts memory/worktrees/hidden.ts memory/worktrees/reflog.ts
 /** `watchkeeper worktree end` where git itself does not show what there is, or would bring it back as something else. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   appendFileSync,
   chmodSync,
@@ -13,6 +15,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { readProcessIdentity } from '../../../../src/host/identity.js';
+import { compiledProgram } from '../../../../src/host/program.js';
 import { Ends, put } from './endScene.js';
 
 let made: Ends;
@@ -199,3 +203,54 @@ test('a folder without files is no reason, and nothing that git can hold', async
   mkdirSync(join(path, 'empty/below'), { recursive: true });
   expect(await made.ended(['one', '--merge'])).toMatchObject({ removed: true });
 });
+
+test('a folder whose name has a line end comes back by what is printed', async () => {
+  const odd = join(made.folder, "-of 'a\nfolder%");
+  made.git.run(made.root, 'worktree', 'move', path, odd);
+  put(join(odd, 'new'), 'new\n');
+  const { out } = await made.end(['feature/one', '--discard', 'feature/one']);
+  made.wayBack(out.slice(out.indexOf('the way back:\n')).split('\n').slice(1));
+  expect(readdirSync(odd)).toContain('new');
+});
+
+describe('two processes that end the same worktree', () => {
+  test('at once: one does, the others say why not, and the way back is there', async () => {
+    put(join(path, 'new'), 'new\n');
+    const all = await Promise.all(Array.from({ length: 4 }, () => ended(['one', '--discard', 'one'])));
+    const winners = all.filter(({ out }) => out.includes('removed: '));
+    expect(winners).toMatchObject([{ code: 0 }]);
+    for (const { out } of all.filter((each) => !winners.includes(each)))
+      expect(out).toMatch(
+        /taken away in the meantime|is removing it|is removed already|changed in the meantime|is gone/,
+      );
+    expect(readdirSync(join(made.root, '.git/watchkeeper/removing'))).toEqual([]);
+    const { removed } = JSON.parse(made.callIn(made.root, ['worktree', 'list', '--json']).out);
+    made.wayBack(removed[0].way_back);
+    expect(readdirSync(path)).toContain('new');
+  });
+
+  test('one after the other: the second does not take it for cut off while the first lives', async () => {
+    made.callIn(made.root, ['worktree', 'end', 'one', '--discard', 'one'], 'worktree.confirm.after:kill:1');
+    const folder = join(made.root, '.git/watchkeeper/removing');
+    const file = join(folder, readdirSync(folder)[0] ?? '');
+    const record = JSON.parse(readFileSync(file, 'utf8'));
+    writeFileSync(file, JSON.stringify({ ...record, by: readProcessIdentity(record.by.host, process.pid) }));
+    const said = await ended(['one', '--discard', 'one']);
+    expect(said).toMatchObject({ code: 1, out: expect.stringContaining(`the process ${process.pid} is removing it`) });
+    writeFileSync(file, JSON.stringify(record));
+    expect((await ended(['one', '--discard', 'one'])).code).toBe(0);
+  });
+});
+
+/** In a process of its own, without waiting for others. */
+async function ended(args: readonly string[]): Promise<{ code: number | null; out: string }> {
+  const child = spawn(process.execPath, [compiledProgram('bridge/cli/main'), 'worktree', 'end', ...args], {
+    cwd: made.root,
+    env: made.variables,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let out = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (part) => (out += part));
+  const [code] = await once(child, 'close');
+  return { code, out };
+}
