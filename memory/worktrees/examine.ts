@@ -6,6 +6,7 @@ import { type Asking, type Repository, withRepository } from '../git/repository.
 import { baseOf } from './base.js';
 import { stateOf } from './dirt.js';
 import { hiddenChanges } from './hidden.js';
+import { quoted } from './kept.js';
 import { type Answer, Target as Merges, MOST_AT_AN_END } from './merged.js';
 import { mergeReasons } from './mergeReasons.js';
 import { hasCheckout, type RepositoryPlace } from './place.js';
@@ -139,6 +140,7 @@ function leftover({ path, ghost }: Worktree): Reason {
     replaced: `${path} belongs to another repository`,
     unreadable: `git's folder ${path} does not say where it is`,
     unregistered: `${path} was a worktree that git does not know any more`,
+    moved: `${path} was moved by hand, and git looks for it elsewhere`,
     lost_git: `${path} has lost its .git`,
   };
   return {
@@ -146,8 +148,10 @@ function leftover({ path, ghost }: Worktree): Reason {
     words: ghost === null ? `git cannot say what is in ${path}` : words[ghost.kind],
     remedy:
       ghost?.kind === 'folder_gone'
-        ? 'if its disk comes back, so does it; otherwise `git worktree prune`, which leaves its branch'
-        : '`watchkeeper worktree list` says what to do about leftovers; look at its files first',
+        ? 'if it was moved, `git worktree repair` with its folder; otherwise `git worktree prune`, which leaves its branch'
+        : ghost?.kind === 'moved'
+          ? `\`git worktree repair ${quoted(path)}\``
+          : '`watchkeeper worktree list` says what to do about leftovers; look at its files first',
   };
 }
 

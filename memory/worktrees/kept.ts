@@ -56,18 +56,25 @@ export function keep(
   now: number,
   variables: GitVariables,
 ): { readonly ref: string } | { readonly fault: string } {
-  const known = keptRefs(repository);
-  const same = known.find((each) => each.commit === commit && each.name === keptName(name) && now - each.at < SAME_MS);
-  if (same !== undefined) return { ref: same.ref };
   const time = new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '');
   const base = `${PLACE}${keptName(name)}-${time}`;
-  const names = [base, ...Array.from({ length: MOST_TRIES }, (_, count) => `${base}-${count + 2}`)];
-  const ref = names.find((each) => known.every((other) => other.ref !== each)) ?? base;
-  failpoint('worktree.keep.before');
-  const words = ['update-ref', ref, commit, '0'.repeat(commit.length)];
-  const { code, err } = runGit(deedLine(repository.common, words, variables), { limitMs: LIMIT_MS });
-  failpoint('worktree.keep.after');
-  return code === 0 ? { ref } : { fault: err.trim() };
+  let fault = '';
+  for (let count = 1; count <= MOST_TRIES; count += 1) {
+    const known = keptRefs(repository);
+    const same = known.find((one) => one.commit === commit && one.name === keptName(name) && now - one.at < SAME_MS);
+    if (same !== undefined) return { ref: same.ref };
+    const ref = count === 1 ? base : `${base}-${count}`;
+    if (known.some((other) => other.ref === ref)) continue;
+    failpoint('worktree.keep.before');
+    const words = ['update-ref', ref, commit, '0'.repeat(commit.length)];
+    const { code, err } = runGit(deedLine(repository.common, words, variables), { limitMs: LIMIT_MS });
+    failpoint('worktree.keep.after');
+    if (code === 0) return { ref };
+    fault = err.trim();
+    // Another process may have made it just before.
+    if (keptRefs(repository).every((other) => other.ref !== ref)) break;
+  }
+  return { fault };
 }
 
 /**

@@ -221,7 +221,7 @@ describe('two processes that end the same worktree', () => {
     expect(winners).toMatchObject([{ code: 0 }]);
     for (const { out } of all.filter((each) => !winners.includes(each)))
       expect(out).toMatch(
-        /taken away in the meantime|is removing it|is removed already|changed in the meantime|is gone/,
+        /taken away in the meantime|is removing it|is removed already|changed in the meantime|is gone|works in it/,
       );
     expect(readdirSync(join(made.root, '.git/watchkeeper/removing'))).toEqual([]);
     const { removed } = JSON.parse(made.callIn(made.root, ['worktree', 'list', '--json']).out);
