@@ -4,14 +4,14 @@
  *
  * - failures merged or lost: `test/memory/learnings/pattern.test.ts`, "errors differ", and `draw.test.ts`, "what came back is found"
  * - staleness by counting commits: `test/memory/verbs/handoff.test.ts`, "four commits that touch none of its files"
- * - two takers: the same file, "the first one counts"
+ * - two takers, one after the other: the same file, "the first one counts"
  * - `git branch -d` after a squash: `test/bridge/cli/worktree/end.test.ts`, "of what is merged already is only a removal"
  * - `.env` lost: there, "included is named"
  * - a remote branch deleted unasked: there, "of the remote goes with --remote only"
  * - a dead lock for ever: there, "the lock of a live process is one"
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { packageRoot } from '../../../src/host/program.js';
@@ -97,6 +97,16 @@ test('a handoff is taken by nobody who has not named it: not by the next session
   for (const words of [[], ['T']])
     expect(made.callIn(path, ['handoff', 'accept', ...words, '--as', 'follow']).code).toBe(2);
   expect(asked(path, 'handoff', 'show', id)).toMatchObject({ status: 'offered', accepted_by: null });
+});
+
+test('of two takers who have written at the same time, the first counts', () => {
+  const id = offer(path, 'T');
+  asked(path, 'handoff', 'accept', id, '--as', 'adapt');
+  const log = join(made.memory, 'handoffs', `${id}.jsonl`);
+  const lines = readFileSync(log, 'utf8').trimEnd().split('\n');
+  const taken = JSON.parse(lines.at(-1) ?? '');
+  writeFileSync(log, `${[...lines, JSON.stringify({ ...taken, as: 'fresh', workspace: 'ws_other' })].join('\n')}\n`);
+  expect(asked(path, 'handoff', 'show', id)).toMatchObject({ status: 'accepted', as: 'adapt' });
 });
 
 test('the commits of a submodule are lost by no way to an end', async () => {
