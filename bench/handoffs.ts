@@ -15,6 +15,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  utimesSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
@@ -24,10 +25,11 @@ import { Handoffs } from '../memory/handoffs/handoffs.js';
 import { handoffKind } from '../memory/handoffs/kind.js';
 import { Memory } from '../memory/sessions/memory.js';
 import { offerHandoff } from '../memory/verbs/createHandoff.js';
-import { ask, type Door } from '../memory/verbs/verb.js';
+import { ask } from '../memory/verbs/verb.js';
 import { readProcessIdentity } from '../src/host/identity.js';
 import { redactShapes } from '../src/log/redact.js';
-import { systemClock } from '../src/time.js';
+import { MINUTE, systemClock } from '../src/time.js';
+import { SILENT_DOOR } from './door.js';
 import { sayCompared, sayTarget } from './report.js';
 import { compare, timed } from './rounds.js';
 import { inScratchFolder } from './scratch.js';
@@ -36,20 +38,11 @@ const FILES = 1_000;
 const LINES = 300;
 const LINE = `  const value = compute(first, second);\n`;
 const CHANGED_EVERY = 10;
+const EARLIER = new Date(systemClock.now() - MINUTE);
 const MOST_RATIO = 2;
 const ACCEPTANCES = { rounds: 200, warmUpRounds: 20, limitMs: 60_000 };
 const DRIFTS = { rounds: 15, warmUpRounds: 2, limitMs: 60_000 };
 const GIVEN = { title: 'Measure', learnings: ['tokens live 1 h'], next: ['write the tests'] };
-
-/** Of a caller without a terminal. */
-const DOOR: Door = {
-  read: () => Promise.reject(new Error('no files')),
-  startDetached: () => undefined,
-  untilStopped: () => AbortSignal.abort(),
-  isProgram: true,
-  judge: async () => null,
-  say: () => undefined,
-};
 
 await inScratchFolder(async (folder) => {
   const root = join(folder, 'work');
@@ -65,7 +58,7 @@ await inScratchFolder(async (folder) => {
   });
   const handoffs = new Handoffs(memory);
   const offer = async (notes: string, files: readonly string[]) => {
-    const { value } = await ask(offerHandoff, memory, { ...GIVEN, notes, files }, DOOR);
+    const { value } = await ask(offerHandoff, memory, { ...GIVEN, notes, files }, SILENT_DOOR);
     return String(Object(value).handoff_id);
   };
   const ids: string[] = [];
@@ -92,7 +85,12 @@ await inScratchFolder(async (folder) => {
 
 function makeRepository(root: string, home: string, names: readonly string[]): void {
   mkdirSync(root);
-  for (const name of names) writeFileSync(join(root, name), `// ${name}\n${LINE.repeat(LINES)}`);
+  for (const name of names) {
+    const path = join(root, name);
+    writeFileSync(path, `// ${name}\n${LINE.repeat(LINES)}`);
+    // Git reads each file again that is as old as its index, to the second.
+    utimesSync(path, EARLIER, EARLIER);
+  }
   const by = ['-c', 'user.name=bench', '-c', 'user.email=bench@example.invalid'];
   const { PATH } = process.env;
   for (const args of [

@@ -22,6 +22,7 @@ const BENCHES = [
   'sessions',
   'crowded',
   'worktrees',
+  'endings',
   'handoffs',
   'transcript',
   'learn',

@@ -8,6 +8,9 @@ const PROJECT_KEY = /^[a-z0-9][a-z0-9_-]{0,39}$/;
 const REVIVAL = '_r1';
 const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,159}$/;
 
+/** Characters of an id that are enough to name it, as long as no other id has them. */
+const SHORTEST_NAME = 4;
+
 const TIME_DIGITS = 10;
 const RANDOM_DIGITS = 16;
 /** For the next ids: asked for at each id, they take 10 µs of the 200 µs that the bridge needs for a message (`bench/intake`). */
@@ -39,6 +42,18 @@ function randomDigits(): string {
 export function timeOfUlid(text: string): number | null {
   if (!/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text)) return null;
   return [...text.slice(0, 10)].reduce((time, digit) => time * 32 + CROCKFORD.indexOf(digit), 0);
+}
+
+/**
+ * @param name an id, or at least {@link SHORTEST_NAME} characters of its beginning or its end, in either case
+ * @returns the ids that may be meant
+ */
+export function idsNamed(ids: readonly string[], name: string): string[] {
+  const typed = name.trim().toUpperCase();
+  const isPart = typed.length >= SHORTEST_NAME;
+  const whole = ids.filter((id) => id.toUpperCase() === typed);
+  if (whole.length > 0 || !isPart) return whole;
+  return ids.filter((id) => id.toUpperCase().startsWith(typed) || id.toUpperCase().endsWith(typed));
 }
 
 /** @returns whether `text` may name a project: lower-case letters, digits, `_` and `-`, at most 40 */

@@ -31,7 +31,7 @@ export interface WaitingChat extends Chat {
 
 interface RouterBase extends ChatFoundation, Register {
   readonly worklogs: BridgeWorklogs;
-  readonly handoffs: Pick<EnqueuedHandoffs, 'has' | 'tellAuthor'>;
+  readonly handoffs: Pick<EnqueuedHandoffs, 'has' | 'notifyAuthor'>;
 }
 
 export class ChatRouter implements WaitingChat {
@@ -62,7 +62,7 @@ export class ChatRouter implements WaitingChat {
     await this.#makeDurable(sessionId);
     const state = await chat.deliver(sessionId);
     // There is a final message. Its chat may refuse it for hours.
-    if (session !== null) this.#base.handoffs.tellAuthor(session);
+    if (session !== null) this.#base.handoffs.notifyAuthor(session);
     if (isDelivered(state) && !(await this.#owesLastLine(sessionId))) this.#base.accepted.ended(sessionId);
     return state;
   }

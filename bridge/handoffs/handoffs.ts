@@ -89,7 +89,7 @@ export class EnqueuedHandoffs {
   }
 
   /** The final message of a session is on its way: the next start of its author says the end. Never throws. */
-  tellAuthor({ session_id, status, request: { handoff = null } }: AgentSession): void {
+  notifyAuthor({ session_id, status, request: { handoff = null } }: AgentSession): void {
     const ended = ENDED[status];
     if (handoff === null || ended === undefined) return;
     this.#taken.delete(session_id);

@@ -15,6 +15,8 @@ import { type Clock, giveWay, SECOND } from '../../src/time.js';
 
 /** A person may wait two seconds for an agent's start; the rest of them is for starting this program. */
 const CONTEXT_WITHIN_MS = 1.5 * SECOND;
+/** The program shows the line as that of a hook, and does not name whose. */
+const SPEAKER = 'watchkeeper: ';
 
 export interface HookCall {
   readonly memory: Memory;
@@ -157,7 +159,7 @@ function answer(event: string, { text, notice }: GivenContext): object | null {
   if (text === '' && notice === null) return null;
   return {
     ...(text !== '' && { hookSpecificOutput: { hookEventName: event, additionalContext: text } }),
-    ...(notice !== null && { systemMessage: notice }),
+    ...(notice !== null && { systemMessage: notice.startsWith(SPEAKER) ? notice : `${SPEAKER}${notice}` }),
   };
 }
 

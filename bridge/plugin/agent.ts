@@ -1,6 +1,7 @@
 /** An agent that can load the plugin, as the installer knows it. */
 import type * as z from 'zod';
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
+import { shellLine } from '../../src/shellWords.js';
 import { SECOND } from '../../src/time.js';
 import { findProgram } from '../agents/program/findProgram.js';
 import type { ProgramEnd, RunProgram } from '../command/runProgram.js';
@@ -76,13 +77,6 @@ export interface PluginAgent {
   readonly next: string | null;
 }
 
-const PLAIN = /^[\w@%+=:,./-]+$/;
-
-/** @returns a command as a person would type it */
-export function asTyped(command: readonly string[]): string {
-  return command.map((word) => (PLAIN.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ');
-}
-
 /** @returns whether the agent's program is on PATH */
 export function isInstalled(name: AgentName, { variables, directory }: Surroundings): boolean {
   return findProgram(name, variables.PATH ?? '', directory).kind === 'found';
@@ -106,7 +100,7 @@ export async function askForJson<T>(
   if (parsed?.success === true) return parsed.data;
   const why = parsed === null ? describeEnd(end) : 'it answered with something else than is expected';
   trouble.push({
-    found: `\`${asTyped([program, ...args])}\`: ${why}`,
+    found: `\`${shellLine([program, ...args])}\`: ${why}`,
     remedy: `run it yourself, and update ${program}`,
   });
   return null;

@@ -1,8 +1,10 @@
 /** Claude Code: what it has of the plugin, and its own installer. It reads the plugin's folder in place. */
+
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
+import { shellLine } from '../../src/shellWords.js';
 import { SECOND } from '../../src/time.js';
 import {
   type AgentCommand,
@@ -10,7 +12,6 @@ import {
   AS_INSTALLED,
   type Asker,
   askForJson,
-  asTyped,
   type FoundPlugin,
   MARKETPLACE,
   PLUGIN,
@@ -116,8 +117,8 @@ async function isSwitchedOff({ run, surroundings: { directory } }: Asker): Promi
 }
 
 function uninstallCommand({ id, scope, project }: FoundPlugin): string {
-  const place = project === null ? '' : `${asTyped(['cd', project])} && `;
-  return `${place}${asTyped(['claude', 'plugin', 'uninstall', id, '--scope', scope])}`;
+  const place = project === null ? '' : `${shellLine(['cd', project])} && `;
+  return `${place}${shellLine(['claude', 'plugin', 'uninstall', id, '--scope', scope])}`;
 }
 
 function sourceOf(marketplace: z.infer<typeof marketplaces>[number] | undefined): string | null {

@@ -1,7 +1,9 @@
 /** Codex: what it has of the plugin, and its own installer. It copies the plugin, and runs hooks only if a person trusts them. */
+
 import { join } from 'node:path';
 import * as z from 'zod';
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
+import { shellLine } from '../../src/shellWords.js';
 import { SECOND } from '../../src/time.js';
 import {
   type AgentCommand,
@@ -9,7 +11,6 @@ import {
   AS_INSTALLED,
   type Asker,
   askForJson,
-  asTyped,
   type FoundPlugin,
   type HookState,
   MARKETPLACE,
@@ -90,7 +91,7 @@ async function look(asker: Asker): Promise<AgentLook> {
     ...server.trouble,
     ...(isSwitchedOff ? [SWITCHED_OFF] : hookTrouble(hooks, isOn)),
     ...ours.flatMap((plugin) => copyTrouble(plugin, asker.surroundings)),
-    ...twiceTrouble(found, ({ id }) => asTyped(['codex', 'plugin', 'remove', id])),
+    ...twiceTrouble(found, ({ id }) => shellLine(['codex', 'plugin', 'remove', id])),
     ...byHandTrouble(byHand, isOn),
   );
   return {

@@ -152,7 +152,10 @@ function isContent(lines: Words | Content): lines is Content {
 
 function textOf(io: CommandIo, lines: Words): string | readonly string[] {
   if (typeof lines === 'string' || !('head' in lines)) return lines;
-  const table = renderTable(lines.head, lines.rows, { columns: columnsOf(io), last: 'cut' }).split('\n');
+  const table = renderTable(lines.head, lines.rows, {
+    columns: columnsOf(io),
+    last: lines.isWhole ? 'stays' : 'cut',
+  }).split('\n');
   return [...table, ...(lines.below ?? [])];
 }
 

@@ -42,7 +42,7 @@ export function wayToResume(memory: Resuming, log: Worklog): WayToResume {
   const command = resumeCommand(log, words.name(log.session_id ?? ''));
   if (memory.isBridges || isInAgent(memory) || log.lifecycle === 'ended') return { command, further: [] };
   const [other] = memory.otherRuns(log);
-  if (other !== undefined) return { command: null, further: [`Its agent is at work: ${runWords(other, isoTime)}.`] };
+  if (other !== undefined) return { command: null, further: [`It has an agent: ${runWords(other, isoTime)}.`] };
   if (memory.runsOf(log).isLost && isStartedAgain(memory, log))
     return {
       command: null,

@@ -10,11 +10,13 @@ import { changeWords } from '../observed/files.js';
 import { helpsOf } from '../show/learningWords.js';
 import { CONTEXT_LISTS } from '../words.js';
 import type { Check } from './checks.js';
+import { isOfWork, type OwnPath } from './ownPath.js';
 
 const MOST_LINES = 30;
 
 export interface Summarised {
   readonly look: Look;
+  readonly ownPath: OwnPath;
   readonly checks: readonly Check[];
   /** Those of the session. */
   readonly learnings: readonly Learning[];
@@ -93,20 +95,19 @@ function decided({ look: { log }, learnings }: Summarised): Part {
   };
 }
 
-function changed({ look: { state } }: Summarised): Part {
-  const lines = Object.entries(state.files).flatMap(([path, file]) => (isOwn(path) ? changedFile(path, file) : []));
+function changed({ look: { state }, ownPath }: Summarised): Part {
+  const lines = Object.entries(state.files).flatMap(([path, file]) => {
+    const own = ownPath(path);
+    return own === null ? [] : changedFile(own, file, ownPath);
+  });
   return { title: 'Files', lines };
 }
 
-/** Files outside of the directory of the session are no part of the change. */
-export function isOwn(path: string): boolean {
-  return !/^(?:[/~]|\.\.)/.test(path);
-}
-
-function changedFile(path: string, { change, from, status, rewound }: ShownFile): string[] {
-  const isChanged = change !== undefined && change !== 'read';
-  if (rewound === true || (!isChanged && status !== 'done' && status !== 'working')) return [];
-  return [`- \`${path}\`${isChanged ? ` (${changeWords(change, from)})` : ''}`];
+function changedFile(path: string, file: ShownFile, ownPath: OwnPath): string[] {
+  const { change, from } = file;
+  if (!isOfWork(file)) return [];
+  const former = from == null ? null : (ownPath(from) ?? from);
+  return [`- \`${path}\`${change === undefined || change === 'read' ? '' : ` (${changeWords(change, former)})`}`];
 }
 
 function checked({ look: { log }, checks }: Summarised): Part {

@@ -39,13 +39,13 @@ export function isUnfinished({ weight }: { readonly weight: Weight }): boolean {
 }
 
 /** @returns whether the next agent is given its record by itself */
-export function isToBeTold({ weight }: { readonly weight: Weight }): boolean {
+export function isToBeReported({ weight }: { readonly weight: Weight }): boolean {
   return isUnfinished({ weight }) && weight !== 'taken_up';
 }
 
 /** @returns for a reader who means one without naming it: those that are to be told, or all if there are none */
 export function meantFirst<One extends { readonly weight: Weight }>(sessions: readonly One[]): readonly One[] {
-  const told = sessions.filter(isToBeTold);
+  const told = sessions.filter(isToBeReported);
   return told.length > 0 ? told : sessions;
 }
 

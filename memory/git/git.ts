@@ -32,6 +32,19 @@ export interface GitState {
   readonly undigested: readonly string[];
 }
 
+/** Uncommitted changes at an earlier time. */
+export interface DirtThen extends Pick<GitState, 'dirty_digest'> {
+  /** How many files had some. */
+  readonly dirty: number;
+}
+
+export interface DirtNow {
+  /** How many files have uncommitted changes. */
+  readonly dirty: number;
+  /** Whether they are the same as then. */
+  readonly is_same: boolean;
+}
+
 /** Filters of a configuration are not run: see `docs/internals/git.md`. */
 export class Git {
   readonly #root: string;
@@ -49,20 +62,29 @@ export class Git {
    * @returns null if the directory is no worktree, git is not installed, or refuses the owner of its files
    */
   state(print: Print = 'plain'): GitState | null {
-    return this.#within(FILES, ({ isBare, ask }) => {
-      const what = ['--porcelain=v1', '-z', '--untracked-files=all', '--no-renames', OF_SUBMODULES];
-      const status = isBare ? null : ask(['status', ...what]);
-      if (status === null) return null;
-      const entries = status.split('\0').filter((entry) => entry !== '');
-      const changes = print === 'plain' ? entries.filter((entry) => !isOwnWorktree(entry, this.#root)) : entries;
-      const diff = changes.length === 0 ? '' : ask(['diff', OF_SUBMODULES, 'HEAD'], print);
+    return this.#within(FILES, (repository) => {
+      const changes = this.#changes(repository, print);
+      if (changes === null) return null;
+      const diff = diffOf(repository, changes, print);
       return {
-        ...this.#checkout(ask),
-        dirty_digest:
-          changes.length === 0 ? null : digestOf(`${changes.map((entry) => `${entry}\0`).join('')}\n${diff ?? ''}`),
+        ...this.#checkout(repository.ask),
+        dirty_digest: digestOf(changes, diff),
         dirty: changes.map(pathOf),
         undigested: changes.filter((entry) => diff === null || entry.startsWith(UNTRACKED)).map(pathOf),
       };
+    });
+  }
+
+  /**
+   * Compares the uncommitted changes with those of an earlier state. Git prints the differences only if as many files have changes.
+   * @returns how many files have some now; null as {@link state}
+   */
+  dirtSince(then: DirtThen): DirtNow | null {
+    return this.#within(FILES, (repository) => {
+      const changes = this.#changes(repository, 'plain');
+      if (changes === null) return null;
+      const digest = () => digestOf(changes, diffOf(repository, changes, 'plain'));
+      return { dirty: changes.length, is_same: changes.length === then.dirty && digest() === then.dirty_digest };
     });
   }
 
@@ -108,6 +130,15 @@ export class Git {
     });
   }
 
+  /** @returns lines of `git status`; null if it has no files, or git failed */
+  #changes({ isBare, ask }: Repository, print: Print): string[] | null {
+    const what = ['--porcelain=v1', '-z', '--untracked-files=all', '--no-renames', OF_SUBMODULES];
+    const status = isBare ? null : ask(['status', ...what]);
+    if (status === null) return null;
+    const entries = status.split('\0').filter((entry) => entry !== '');
+    return print === 'plain' ? entries.filter((entry) => !isOwnWorktree(entry, this.#root)) : entries;
+  }
+
   /** Most repositories show it in two files, which saves two processes. */
   #checkout(ask: Repository['ask']): Checkout {
     const shown = checkoutOf(this.#root);
@@ -144,6 +175,13 @@ function pathOf(entry: string): string {
   return entry.slice('XY '.length);
 }
 
-function digestOf(text: string): string {
+/** @returns null if git cannot compare the files with a commit */
+function diffOf({ ask }: Repository, changes: readonly string[], print: Print): string | null {
+  return changes.length === 0 ? '' : ask(['diff', OF_SUBMODULES, 'HEAD'], print);
+}
+
+function digestOf(changes: readonly string[], diff: string | null): string | null {
+  if (changes.length === 0) return null;
+  const text = `${changes.map((entry) => `${entry}\0`).join('')}\n${diff ?? ''}`;
   return createHash('sha256').update(text).digest('hex').slice(0, DIGEST_LENGTH);
 }

@@ -12,7 +12,11 @@ const ASKING = { about: 'commits', preparingMs: 5 * SECOND, askingMs: 10 * SECON
 /** @returns the id that all worktrees of a repository share; null if the directory is the top of none */
 export function repositoryOf(root: string): string | null {
   const { folder, common } = gitFoldersOf(root);
-  if (!existsSync(folder) || !existsSync(common)) return null;
+  return existsSync(folder) && existsSync(common) ? repositoryId(common) : null;
+}
+
+/** @returns the id of the repository whose worktrees share a folder: `repo_` and 16 hexadecimal digits */
+export function repositoryId(common: string): string {
   return `repo_${createHash('sha256').update(realpathSync.native(common)).digest('hex').slice(0, DIGEST_LENGTH)}`;
 }
 

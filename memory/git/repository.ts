@@ -34,6 +34,8 @@ export interface Repository {
   readonly isContainer: boolean;
   /** The folder that its worktrees share. */
   readonly common: string;
+  /** The command of its configuration for a new worktree; null if there is none, or the question is about commits alone. */
+  readonly setup: string | null;
   /** @returns what git printed; null if it failed or took too long */
   ask(args: readonly string[], print?: Print): string | null;
   /**
@@ -115,7 +117,7 @@ interface Place {
 
 function repositoryIn(ours: string, { root, folders, settings, variables, askingMs }: Place): Repository {
   const { common, folder } = folders;
-  const { isBare, ofFiles, ofPrint } = settings;
+  const { isBare, ofFiles, ofPrint, setup } = settings;
   const printed = (line: GitLine, call: Pick<GitCall, 'encoding' | 'input'> = {}) => {
     const { code, out } = runGit(line, { limitMs: askingMs, ...call });
     return code === 0 ? out : null;
@@ -125,6 +127,7 @@ function repositoryIn(ours: string, { root, folders, settings, variables, asking
     isBare: isBare && folder === common,
     isContainer: isBare,
     common,
+    setup,
     ask(args, print = 'plain') {
       const obeyed = print === 'plain' ? ofFiles : [...ofFiles, ...ofPrint];
       return printed(privateLine({ ...folders, root, ours, settings: obeyed }, args, variables));

@@ -1,6 +1,6 @@
 /**
  * The settings of a repository and of its user that our questions obey. They decide which files there are and what is a change
- * in one. Each is a flag, a number or a file of patterns; a setting that names a program must never be among them.
+ * in one. Each is a flag, a number or a file of patterns; a setting that names a program must never be among those that git is given.
  */
 
 /** Which bytes and files git compares. */
@@ -48,7 +48,10 @@ const KNOWN_EXTENSIONS = [
   'worktreeconfig',
 ];
 
-const NAMES = [VERSION, 'core.bare', ...OF_FILES, ...OF_PRINT].map((key) => key.replace('.', '\\.'));
+/** Ours: a command for a new worktree. Git is never given it. */
+const SETUP = 'watchkeeper.setup';
+
+const NAMES = [VERSION, 'core.bare', SETUP, ...OF_FILES, ...OF_PRINT].map((key) => key.replace('.', '\\.'));
 /** The keys that are read, as a regular expression of `git config`. */
 export const OBEYED = `^(extensions\\..*|${NAMES.join('|')})$`;
 
@@ -60,10 +63,18 @@ export interface GitSettings {
   /** `KEY=VALUE`, or `KEY` for a flag. */
   readonly ofFiles: readonly string[];
   readonly ofPrint: readonly string[];
+  /** The command that sets up a new worktree; null if there is none. */
+  readonly setup: string | null;
 }
 
 /** For a repository whose commits have the usual names, in files. */
-export const OF_COMMITS: GitSettings = { isBare: false, format: formatOf('sha1', 'files'), ofFiles: [], ofPrint: [] };
+export const OF_COMMITS: GitSettings = {
+  isBare: false,
+  format: formatOf('sha1', 'files'),
+  ofFiles: [],
+  ofPrint: [],
+  setup: null,
+};
 
 /**
  * @param listed what git printed for {@link OBEYED}
@@ -90,6 +101,7 @@ export function readSettings(listed: string): GitSettings | null {
     format: formatOf(objects, refs),
     ofFiles: given(OF_FILES),
     ofPrint: given(OF_PRINT),
+    setup: settings.get(SETUP) || null,
   };
 }
 

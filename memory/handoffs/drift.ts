@@ -134,13 +134,13 @@ function rootOf({ workspace }: Viewer, { state: { offer } }: Handoff): string | 
 
 function ofDirt(memory: Viewer, { state: { offer } }: Handoff): Drift[] {
   if (offer.repository === null || !existsSync(offer.root)) return [];
-  const now = new Git(offer.root, memory.surroundings.variables).state();
-  if (now === null || now.dirty_digest === offer.dirty_digest) return [];
+  const now = new Git(offer.root, memory.surroundings.variables).dirtSince(offer);
+  if (now === null || now.is_same) return [];
   const words = (count: number) => (count === 0 ? 'none' : counted(count, 'file'));
   return [
     {
       kind: 'dirt',
-      words: `uncommitted changes differ: ${words(offer.dirty)} then, ${words(now.dirty.length)} now`,
+      words: `uncommitted changes differ: ${words(offer.dirty)} then, ${words(now.dirty)} now`,
     },
   ];
 }

@@ -1,7 +1,7 @@
 /** The handoffs of a memory: how one is offered, found and answered. */
 import { dirname } from 'node:path';
 import { UnreachableError, UsageError } from '../../src/errors.js';
-import { timeOfUlid, ulid } from '../../src/ids.js';
+import { idsNamed, timeOfUlid, ulid } from '../../src/ids.js';
 import type { Places } from '../home/places.js';
 import { type Refusal, RefusedError } from '../logs/kind.js';
 import type { NewLine, Stamp } from '../logs/line.js';
@@ -12,7 +12,6 @@ import { type HandoffEvents, type HandoffState, handoffKind, type Offer, type St
 
 const PREFIX = 'ho_';
 const SUFFIX = '.jsonl';
-const SHORTEST_NAME = 4;
 /** Digests in one line of the log. */
 const MOST_DIGESTS = 100;
 
@@ -60,12 +59,7 @@ export class Handoffs {
    * @throws UsageError if it names none, or several
    */
   named(name: string): Handoff {
-    const ids = this.ids();
-    const typed = name.trim();
-    const isPart = typed.length >= SHORTEST_NAME;
-    const found = ids.includes(typed)
-      ? [typed]
-      : ids.filter((id) => isPart && (id.startsWith(typed) || id.toUpperCase().endsWith(typed.toUpperCase())));
+    const found = idsNamed(this.ids(), name);
     if (found.length > 1)
       throw new UsageError(`${JSON.stringify(name)} may be ${found.join(' or ')}; name the whole id`);
     const handoff = found[0] === undefined ? null : this.read(found[0]);

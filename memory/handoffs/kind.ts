@@ -68,6 +68,8 @@ export interface TakenEnd {
   /** How many there are; null if git could not be asked. */
   readonly commit_count: number | null;
   readonly branch: string | null;
+  /** The taker's checkout, if the handoff was written in another one. */
+  readonly root: string | null;
 }
 
 export interface HandoffState {
@@ -110,6 +112,7 @@ const ENDED = z.object({
   commits: z._default(z.array(z.string()), []),
   commit_count: z._default(z.nullable(z.number()), null),
   branch: maybe,
+  root: maybe,
 });
 
 export interface HandoffEvents {

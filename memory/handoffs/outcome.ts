@@ -30,8 +30,8 @@ export function noteOutcome(
   const { offer, answer = null, end = null } = handoffs.read(id)?.state ?? {};
   const by = answer?.kind === 'accepted' ? answer.session_id : null;
   if (!offer || end !== null || by === null || firstAttemptId(by) !== firstAttemptId(taken.session_id)) return;
-  const found = { ...taken, ...workOf(answer?.checkout ?? null, variables) };
   const { workspace, root, repository } = offer;
+  const found = { ...taken, ...workOf(answer?.checkout ?? null, root, variables) };
   const place: Workspace =
     repository === null ? { id: workspace, root, kind: 'folder' } : { id: workspace, root, kind: 'git' };
   const title = JSON.stringify(offer.document.title);
@@ -41,18 +41,21 @@ export function noteOutcome(
   handoffs.end(id, handoffKind.line('ended', found));
 }
 
-function workOf(checkout: Checkout | null, variables: GitVariables) {
+function workOf(checkout: Checkout | null, writtenIn: string, variables: GitVariables) {
   const found = checkout === null ? null : commitsSince(checkout.root, variables, checkout.head, MOST_COMMITS);
   const branch = checkout === null ? null : (checkoutOf(checkout.root)?.branch ?? null);
-  return { commits: found?.commits ?? [], commit_count: found?.count ?? null, branch };
+  const root = checkout === null || checkout.root === writtenIn ? null : checkout.root;
+  return { commits: found?.commits ?? [], commit_count: found?.count ?? null, branch, root };
 }
 
 /** @returns a clause: what its taker did */
-export function endWords({ session_id, ended, commits, commit_count: count, branch }: TakenEnd): string {
+export function endWords({ session_id, ended, commits, commit_count: count, branch, root }: TakenEnd): string {
   const more = (count ?? 0) - commits.length;
   const named = [...commits, ...(more > 0 ? [`${more} more`] : [])].join(', ');
+  // Its commits are not found from where the author reads this.
+  const place = root === null ? '' : `, in ${root}`;
   const where = branch === null ? '' : ` on ${branch}`;
   const made =
-    count === null ? '' : count === 0 ? '; no commit' : `; ${counted(count, 'commit')}${where} since: ${named}`;
+    count === null ? '' : count === 0 ? '; no commit' : `; ${counted(count, 'commit')}${where} since${place}: ${named}`;
   return `session ${session_id} took it, and ${ended}${made}`;
 }

@@ -11,6 +11,8 @@ const MOST_HELPS = 4;
 /** A word of a command that is so long says what it is about. */
 const SHORTEST_NAME = 4;
 const OPTION = /^-/;
+/** A text in quotes, such as a message or a title, is not what a command works on; a command for another shell is. */
+const QUOTED = /(?<!\s-[a-z]*c\s*)(?:"(?:\\.|[^"\\])*"|'[^']*')/g;
 const SEPARATORS = /[\s"'`()<>|&;=]+/;
 
 export interface Attempt {
@@ -76,8 +78,12 @@ function isAnswerTo(failed: EndedCall, call: EndedCall): boolean {
 
 /** @returns the words of a command that say what it is about; its program and its options are none */
 function namesIn(command: string): string[] {
-  const [, ...words] = mainCommand(command).split(SEPARATORS);
+  const [, ...words] = withoutTexts(mainCommand(command)).split(SEPARATORS);
   return words.filter((word) => word !== '' && !OPTION.test(word));
+}
+
+function withoutTexts(command: string): string {
+  return command.replace(QUOTED, (quoted) => (/\s/.test(quoted) ? ' ' : quoted));
 }
 
 /** A change and a command may help. A look helps if it is at the file of the failed call. */

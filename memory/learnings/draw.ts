@@ -9,9 +9,10 @@ import type { Redact } from '../../src/log/redact.js';
 import { cutText } from '../../src/log/shorten.js';
 import { DAY } from '../../src/time.js';
 import { MAIN } from '../observed/agents.js';
+import { faultLine } from '../observed/faultLine.js';
 import { type EndedCall, OpenCalls } from '../observed/openCalls.js';
 import { type Attempt, Attempts, type Worked, wordsOf } from './attempts.js';
-import { commandPattern, errorPattern, faultLine, withoutVariables } from './pattern.js';
+import { commandPattern, errorPattern, withoutVariables } from './pattern.js';
 
 /** All tools that give a command to a shell are one: programs call it differently. */
 const SHELL = 'shell';

@@ -81,7 +81,7 @@ async function takeSession(
     for (const record of records) draw.take(record);
 }
 
-/** @returns whether a session began in the caller's repository; each workspace is looked at once */
+/** @returns whether a session began in the caller's repository, or in a removed worktree of it; each workspace is looked at once */
 function isOfHere(memory: Viewer): (session: OpenSession) => boolean {
   const here = keyOf(scopeOf(memory.workspace));
   const keys = new Map<string, string | null>();
@@ -90,7 +90,10 @@ function isOfHere(memory: Viewer): (session: OpenSession) => boolean {
     if (place === null) return false;
     if (!keys.has(place)) {
       const workspace = memory.workspaceOf(log.state);
-      keys.set(place, workspace === null ? null : keyOf(scopeOf(workspace)));
+      const { repository = null } = workspace === null ? {} : scopeOf(workspace);
+      // Only its log says to which repository a removed worktree belonged.
+      const known = repository ?? memory.claims.worktrees.find({ id: place })?.repository ?? null;
+      keys.set(place, workspace === null ? null : keyOf({ repository: known, workspace: place }));
     }
     return keys.get(place) === here;
   };

@@ -1,6 +1,6 @@
 /** The learnings of a memory: how one is added, found and settled. They outlive sessions and worktrees. */
 import { UsageError } from '../../src/errors.js';
-import { ulid } from '../../src/ids.js';
+import { idsNamed, ulid } from '../../src/ids.js';
 import { lastOf } from '../../src/log/shorten.js';
 import { isBlank } from '../../src/log/visibleText.js';
 import { repositoryOf } from '../git/history.js';
@@ -20,7 +20,6 @@ import {
   type Scope,
 } from './kind.js';
 
-const SHORTEST_NAME = 4;
 /** Digits at the end of an id, as people are shown it: those at its beginning are a time. */
 const SHORT_DIGITS = 8;
 const LONGEST_TAG = 64;
@@ -164,9 +163,7 @@ export function shortId(id: string): string {
  * @throws UsageError if it names none, or several
  */
 export function namedIn<Entry>(all: ReadonlyMap<string, Entry>, what: string, name: string): Entry {
-  const typed = name.trim().toUpperCase();
-  const isPart = typed.length >= SHORTEST_NAME;
-  const ids = [...all.keys()].filter((id) => id === typed || (isPart && (id.startsWith(typed) || id.endsWith(typed))));
+  const ids = idsNamed([...all.keys()], name);
   if (ids.length > 1) throw new UsageError(`${JSON.stringify(name)} may be ${ids.join(' or ')}; name more of it`);
   const [id] = ids;
   const found = id === undefined ? undefined : all.get(id);

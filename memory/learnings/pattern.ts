@@ -1,5 +1,6 @@
 /** Calls and errors without their variable parts, so that the same failure is recognised in another session. Their texts are redacted. */
 import { cutText } from '../../src/log/shorten.js';
+import { COLOUR, faultLine } from '../observed/faultLine.js';
 
 const PATH = '<path>';
 const NUMBER = '<n>';
@@ -10,8 +11,6 @@ const NAME = '<name>';
 const LONGEST = 160;
 /** Of a chain. */
 const MOST_COMMANDS = 3;
-/** Lines of an error among which the one that says most is looked for. */
-const MOST_LINES = 40;
 /** The length of a text that a pattern is made from. */
 const LONGEST_TEXT = 600;
 
@@ -58,8 +57,6 @@ const NUMBERS =
   /(?<![\w<.])-?\d+(?:[.,]\d+)*(?=$|[^\w>]|(?:ms|s|m|h|kb|mb|gb|b|px|%)\b)(?:ms|s|m|h|kb|mb|gb|b|px|%)?/gi;
 /** Git names branches without a mark. */
 const REFERENCES = /\b(branch|refspec|pathspec|worktree|remote) (['"]?)[\w./<>-]+\2(?=\s)/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: colours are what is taken out
-const COLOUR = /\u001b\[[0-9;?]*[A-Za-z]/g;
 /** One of several in a row says it. */
 const REPEATED = /(<\w+>)(?:[\s,]+\1)+/g;
 
@@ -174,32 +171,6 @@ function nameOf(word: string): string {
 function unquoted(word: string): string {
   const [first = ''] = word;
   return word.length > 1 && (first === '"' || first === "'") && word.endsWith(first) ? word.slice(1, -1) : word;
-}
-
-/** The agent's program puts its own words before those of the command. */
-const FRAME = /^(?:Error: )?(?:Exit code:?|Process exited with code) (-?\d+)\s*/i;
-const MARK = /<\/?tool_use_error>/g;
-/** Package managers say first which script they run. */
-const BANNER = /^(?:>|\$ |yarn run |#)/;
-const PYTHONS = /^Traceback \(most recent call last\)/;
-const PYTHON_ERROR = /^[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Warning)\b/;
-/** Words with which compilers, test runners and shells begin or mark the line of an error. */
-const FAULT =
-  /^(?:fail(?:ed|ure)?\b|fatal\b|error\b|panic|✗|✘|×|✖|●|E\s{2,}|npm (?:err!|error)|err!)|\b(?:error|exception)\b\s*(?:\[?\w*\]?)?:|\bcommand not found\b|\bno such file\b|\bpermission denied\b|\bcannot (?:find|open)\b|\bnot found$|\bE[A-Z]{4,}\b/i;
-
-/** @returns the line of an error that says most: the first that is marked as one, else the first of the command; its exit code if it said nothing */
-export function faultLine(output: string): string {
-  const text = output.replace(MARK, '').replace(COLOUR, '').trim();
-  const code = FRAME.exec(text)?.[1];
-  const lines = text
-    .replace(FRAME, '')
-    .split('\n', MOST_LINES)
-    .map((line) => line.trim())
-    .filter((line) => /[\p{L}\d]/u.test(line) && !BANNER.test(line));
-  const marked = lines.find((line) => FAULT.test(line) || PYTHONS.test(line));
-  const found =
-    marked !== undefined && PYTHONS.test(marked) ? lines.findLast((line) => PYTHON_ERROR.test(line)) : marked;
-  return found ?? lines[0] ?? (code === undefined ? '' : `exit code ${code}`);
 }
 
 /** @returns an error without its variable parts */

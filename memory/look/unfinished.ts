@@ -5,7 +5,7 @@
 import { type Condition, conditionOf } from '../condition/condition.js';
 import { isDamaged } from '../condition/damage.js';
 import { recordedIn, recordedOf } from '../condition/recorded.js';
-import { byWeight, isToBeTold } from '../condition/weight.js';
+import { byWeight, isToBeReported } from '../condition/weight.js';
 import { isInterrupted } from '../condition/words.js';
 import { isUnused } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
@@ -163,7 +163,7 @@ export function likelyFirst(memory: Weighing, except: string): string | null {
   const known = memory.claims.read(memory.workspace);
   const isHeavy = (id: string) => {
     const mark = markOf(memory, id, known?.left.get(id));
-    return id !== except && (mark === null || weighedBy(id, mark).some(isToBeTold));
+    return id !== except && (mark === null || weighedBy(id, mark).some(isToBeReported));
   };
   const ids = [...(known?.sessions ?? [])].filter(isHeavy).slice(-MOST_GUESSED);
   const open = ids.flatMap((id) => openOne(memory, id)).filter(({ manning }) => manning !== 'at_work');

@@ -1,6 +1,7 @@
 /** Calls in a few words. */
 import { textOf } from '../../src/journal/record.js';
 import type { Worklog } from '../fold/worklog.js';
+import { faultLine } from './faultLine.js';
 
 export interface ObservedError {
   readonly agent: string;
@@ -80,14 +81,15 @@ export function toolOf(words: string): string {
   return words.split(': ', 1)[0] ?? words;
 }
 
-/** @returns why a call failed, in a line: of an exit code also what the command said first */
+/** @returns why a call failed, in a line: of an exit code also what says most of what the command said */
 export function faultWords(output: string): string {
   const lines = output
     .replace(MARK, '')
     .split('\n')
     .map((line) => line.trim());
-  const [first = '', second] = lines.filter((line) => line !== '');
-  if (second === undefined || !BEGINNING.test(first)) return first;
+  const [first = '', ...said] = lines.filter((line) => line !== '');
+  const second = said.length === 0 ? '' : faultLine(said.join('\n'));
+  if (second === '' || !BEGINNING.test(first)) return first;
   return `${first}${first.endsWith(':') ? '' : ':'} ${second}`;
 }
 

@@ -8,7 +8,7 @@ export interface Todo {
   readonly id: string;
   title: string;
   status: StepStatus;
-  readonly conversation: string;
+  conversation: string;
   external_id: string | null;
   readonly created_at: number;
   changed_at: number;
@@ -42,9 +42,12 @@ export class Todos {
   take(plan: Plan): void {
     const matches = this.#match(plan);
     for (const [index, item] of plan.items.entries()) {
-      const todo = matches.get(index);
+      const todo = matches.get(index) ?? this.#takenOver(item, plan);
       if (todo === undefined) this.#add(item, plan);
-      else update(todo, item, plan.at);
+      else {
+        matches.set(index, todo);
+        update(todo, item, plan.at);
+      }
     }
     if (plan.mode === 'merge') return;
     const kept = new Set(matches.values());
@@ -86,6 +89,18 @@ export class Todos {
     if (olds.length !== 1 || news.length !== 1 || old === undefined || place === undefined) return;
     const places = this.#ofConversation(plan).filter(({ status }) => status !== 'cancelled');
     if (places.indexOf(old) === place) matches.set(place, old);
+  }
+
+  /**
+   * An agent that goes on with the work of another conversation has a list of its own, and cannot end a task of the other list. It writes
+   * down anew what is left.
+   * @returns the open task of another conversation with the same title, which is one of this conversation from then on
+   */
+  #takenOver({ title, external_id }: PlanItem, { conversation }: Plan): Todo | undefined {
+    const isLeft = (todo: Todo) => todo.conversation !== conversation && OPEN.includes(todo.status);
+    const todo = this.list.find((one) => isLeft(one) && one.title === title);
+    if (todo !== undefined) Object.assign(todo, { conversation, external_id });
+    return todo;
   }
 
   #ofConversation({ conversation }: Plan): Todo[] {

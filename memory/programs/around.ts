@@ -4,7 +4,7 @@ import { isoTime } from '../../src/time.js';
 import type { Section } from '../brief/budget.js';
 import type { Changing } from '../brief/changesSince.js';
 import { entries, Words } from '../brief/observedSections.js';
-import { isToBeTold, isUnfinished } from '../condition/weight.js';
+import { isToBeReported, isUnfinished } from '../condition/weight.js';
 import { type Look, lookAt } from '../look/look.js';
 import type { Weighed } from '../look/marks.js';
 import { weighedHere } from '../look/unfinished.js';
@@ -38,7 +38,7 @@ export async function aroundHere(memory: Reporting, except: string | null, until
   const back = comingBack(memory, gone);
   const left = gone.filter(({ id }) => !back.some((session) => session.id === id));
   return {
-    unfinished: left.filter(isToBeTold),
+    unfinished: left.filter(isToBeReported),
     takenUp: left.filter(({ weight }) => weight === 'taken_up').length,
     atWork: await atWorkOf(memory, [...atWork, ...back], until),
     resting: left.find((one) => !isUnfinished(one)) ?? null,

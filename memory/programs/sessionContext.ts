@@ -12,7 +12,7 @@ import { noticeOfOffers, offersOf } from '../brief/offers.js';
 import { proofOf } from '../brief/proof.js';
 import { contextFor, notesFor, unshownContext } from '../brief/resumeContext.js';
 import { recordView, viewOf } from '../brief/view.js';
-import { isToBeTold } from '../condition/weight.js';
+import { isToBeReported } from '../condition/weight.js';
 import { newWorklog } from '../fold/newWorklog.js';
 import { isUndeclared, isUnused } from '../fold/unused.js';
 import type { Worklog } from '../fold/worklog.js';
@@ -145,7 +145,7 @@ async function heaviest(
     if (other !== null) taken.push(other);
     const look = session === null || other !== null ? null : await lookAt(memory, session);
     // Others may have finished it since it was weighed.
-    if (look !== null && !isNothing(look) && isToBeTold(look.condition)) return { look, taken };
+    if (look !== null && !isNothing(look) && isToBeReported(look.condition)) return { look, taken };
   }
   return { look: null, taken };
 }
@@ -155,7 +155,7 @@ async function firstUntold(memory: Reporting, others: readonly Weighed[]): Promi
   for (const { id } of others.filter(({ isInterrupted }) => isInterrupted)) {
     const session = memory.look(id);
     const look = session === null || session.log.state.told !== null ? null : await lookAt(memory, session);
-    if (look !== null && !isNothing(look) && isToBeTold(look.condition)) return look;
+    if (look !== null && !isNothing(look) && isToBeReported(look.condition)) return look;
   }
   return null;
 }

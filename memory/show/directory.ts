@@ -11,6 +11,7 @@ import type { Memory } from '../sessions/memory.js';
 import { type Workspace, worktreeAt } from '../workspaces/workspace.js';
 import { wayToBringBack } from '../worktrees/bringBack.js';
 import { registeredIn, repositoryAt } from '../worktrees/place.js';
+import { removedWorktrees } from '../worktrees/records.js';
 
 /** Comes before the path of a lost directory. */
 export const IS_GONE = 'its directory does not exist any more';
@@ -35,7 +36,7 @@ export function wayBackTo({ claims, surroundings }: Placed, log: Worklog, root: 
   if (common === null) return null;
   const known = noted ?? log.facts?.baseline ?? null;
   // Of an older record, only the repository itself can say that the worktree was its own.
-  if (noted === null && registeredIn(common).every((one) => one.root !== root)) return null;
+  if (noted === null && !isRemoved(common, root) && registeredIn(common).every((one) => one.root !== root)) return null;
   return wayToBringBack(
     { root, common, branch: known?.branch ?? null, head: known?.head ?? null },
     surroundings.variables,
@@ -114,10 +115,16 @@ function movedWords(memory: Seeing, log: Worklog, words: Naming): string[] {
 }
 
 /** @returns the top of the worktree that a lost directory was in; null if none is known */
-function removedTop({ claims }: Placed, directory: string): string | null {
+function removedTop({ claims, surroundings }: Placed, directory: string): string | null {
+  const common = repositoryAt(surroundings.directory)?.common ?? null;
   for (let folder = directory; !existsSync(folder); folder = dirname(folder))
-    if (claims.worktrees.find(worktreeAt(folder)) !== null) return folder;
+    if (claims.worktrees.find(worktreeAt(folder)) !== null || isRemoved(common, folder)) return folder;
   return null;
+}
+
+/** An agent that was killed where it had gone has left no note there. `worktree end` has. */
+function isRemoved(common: string | null, root: string): boolean {
+  return common !== null && removedWorktrees(common).some(({ path }) => path === root);
 }
 
 /** @returns a clause with the command, if there is one */

@@ -1,7 +1,7 @@
 /** Words about a worktree: cells of a table, and sentences about those that need one. */
 import { counted } from '../../src/counted.js';
+import { shellWord } from '../../src/shellWords.js';
 import type { Inside } from '../look/inWorktrees.js';
-import { quoted } from '../worktrees/kept.js';
 import type { ListedWorktree, WorktreeList } from '../worktrees/list.js';
 import type { Answer, Why } from '../worktrees/merged.js';
 import { ago } from './status.js';
@@ -120,7 +120,7 @@ function ghostWords({ kind, answers_for }: NonNullable<ListedWorktree['ghost']>,
     case 'unregistered':
       return `${path} was a worktree that git does not know any more`;
     case 'moved':
-      return `${path} was moved by hand, and git looks for it elsewhere: \`git worktree repair ${quoted(path)}\``;
+      return `${path} was moved by hand, and git looks for it elsewhere: \`git worktree repair ${shellWord(path)}\``;
     case 'lost_git':
       return `${path} has lost its .git${answers}`;
     default:
@@ -144,9 +144,9 @@ function sessionWords({
 }: Inside['sessions'][number]): string {
   const agents = {
     lost: 'its agent crashed',
-    at_work: agent_is_here ? 'its agent is at work' : 'its agent works elsewhere',
+    at_work: agent_is_here ? 'its agent runs here' : 'its agent runs in another folder',
     elsewhere: 'its agent is on another host',
-    left: 'no agent works on it',
+    left: 'without an agent',
   };
   const place = holds ? 'holds it' : is_own ? 'began here' : 'came here';
   return `session ${session_id} ${place}, ${agents[agent]}${purpose === '' ? '' : `: ${purpose}`}`;

@@ -1,12 +1,13 @@
 /** The reasons against the removal of a worktree that git does not know: processes, sessions, jobs of a bridge, handoffs. */
+
 import type { ProcessPlace } from '../../src/host/directories.js';
 import { systemProcessTable } from '../../src/host/processes.js';
+import { shellWord } from '../../src/shellWords.js';
 import { isInside } from '../git/gitLine.js';
 import { Handoffs } from '../handoffs/handoffs.js';
 import type { Inside } from '../look/inWorktrees.js';
 import type { Memory } from '../sessions/memory.js';
 import { realOf, worktreeAt } from '../workspaces/workspace.js';
-import { quoted } from '../worktrees/kept.js';
 import type { Reason } from '../worktrees/reasons.js';
 import { type Worktree, worktreeAround } from '../worktrees/worktree.js';
 import type { BridgeWork } from './verb.js';
@@ -62,7 +63,7 @@ function processReasons(
 ): Reason[] {
   const found: Pick<ProcessPlace, 'pid' | 'program'>[] = [...(inside?.agents ?? []), ...(inside?.processes ?? [])];
   const own = found.length > 0 ? ancestors() : new Set<number>();
-  const remedy = `\`cd ${quoted(home)}\``;
+  const remedy = `\`cd ${shellWord(home)}\``;
   const isShellFound = found.some(({ pid }) => own.has(pid));
   return [
     ...(isCaller && !isShellFound

@@ -1,9 +1,12 @@
 import { oneLine } from '../../src/log/visibleText.js';
 import { type CrashReport, crashLines, crashOf, elsewhereLines } from '../brief/crashReport.js';
-import { INTERRUPTED } from '../condition/words.js';
+import { INTERRUPTED, isInterrupted } from '../condition/words.js';
+import { listSessions } from '../look/list.js';
 import { weighedHere } from '../look/unfinished.js';
+import type { Memory } from '../sessions/memory.js';
 import { ago } from '../show/status.js';
-import { type Outcome, verb } from './verb.js';
+import { repositoryAt } from '../worktrees/place.js';
+import { type Door, type Outcome, verb } from './verb.js';
 
 /** The others are only counted: a reader takes the heaviest first. */
 const MOST_REPORTED = 20;
@@ -15,7 +18,7 @@ export const crashDetect = verb({
   summary:
     'sessions here, or the one of --session, whose agent died or was\ncut off, and what to do; exit 1 if there is one',
   fields: {},
-  async run(memory, { session }): Promise<Outcome> {
+  async run(memory, { session }, { judge }): Promise<Outcome> {
     const named = session === undefined ? null : memory.which(session);
     const here = await weighedHere(memory, memory.workspace);
     const found = named === null ? here.gone.filter(({ isInterrupted }) => isInterrupted) : [named];
@@ -29,15 +32,49 @@ export const crashDetect = verb({
       elsewhereLines(state, memory.surroundings.process, oneLine).map((line) => `${id}: ${line}`),
     );
     const none = named === null ? 'no crashed session here' : `session ${named.id} has not crashed`;
+    const others = named === null ? await inOtherWorktrees(memory, found, judge) : [];
     const rest = found.length > MOST_REPORTED ? [`… and ${found.length - MOST_REPORTED} more`] : [];
     const verdict = memory.leftOut.length > 0 ? 'partial' : reports.length > 0 ? 'found' : undefined;
     return {
-      lines: [...(reports.length === 0 ? [none] : linesOf(reports, memory.clock.now())), ...rest, ...elsewhere],
+      lines: [
+        ...(reports.length === 0 ? [none] : linesOf(reports, memory.clock.now())),
+        ...rest,
+        ...elsewhere,
+        ...others,
+      ],
       value: reports,
       ...(verdict !== undefined && { verdict }),
     };
   },
 });
+
+/** A person who asks in the main checkout in the morning wants to hear of the worktrees, too. */
+async function inOtherWorktrees(
+  memory: Memory,
+  known: readonly { readonly id: string }[],
+  judge: Door['judge'],
+): Promise<string[]> {
+  if (repositoryAt(memory.workspace.root) === null) return [];
+  const ids = new Set(known.map(({ id }) => id));
+  const { rows } = await listSessions(memory, {
+    ...({ where: 'repository', which: 'unfinished', judge } as const),
+    // What cannot be read is said by the list itself.
+    onUnreadable: () => {},
+  });
+  const found = rows.filter(({ session_id, condition }) => isInterrupted(condition) && !ids.has(session_id));
+  if (found.length === 0) return [];
+  const now = memory.clock.now();
+  const lines = found.slice(0, MOST_IN_FULL).map(({ session_id, condition, last_activity, directory, purpose }) => {
+    const when = last_activity === null ? '' : ` ${ago(now - last_activity)}`;
+    const how = INTERRUPTED[condition.agent === 'cut_off' ? 'cut_off' : 'crashed'];
+    return memory.stamp.redact(oneLine(`  ${session_id} ${how}${when}, in ${directory}: ${purpose}`));
+  });
+  return ['in other worktrees of this repository (watchkeeper work list --repository):', ...lines, ...moreOf(found)];
+}
+
+function moreOf(found: readonly unknown[]): string[] {
+  return found.length > MOST_IN_FULL ? [`  … and ${found.length - MOST_IN_FULL} more`] : [];
+}
 
 function linesOf(reports: readonly CrashReport[], now: number): string[] {
   const full = reports.slice(0, MOST_IN_FULL);

@@ -7,8 +7,9 @@ import type { Examined } from '../worktrees/examine.js';
 import type { RepositoryPlace } from '../worktrees/place.js';
 import type { Reason } from '../worktrees/reasons.js';
 import { cutOffRemovals } from '../worktrees/records.js';
+import type { Worktree } from '../worktrees/worktree.js';
 import { type Around, reasonsAround } from './againstEnding.js';
-import { allOf, aroundOf, endOne, examinedOf, finishNamed } from './removeWorktrees.js';
+import { allOf, aroundOf, endOne, examinedOf, type Finished, finishNamed } from './removeWorktrees.js';
 import type { Door, Outcome } from './verb.js';
 
 interface Judged {
@@ -19,42 +20,61 @@ interface Judged {
   readonly unmerged: number;
 }
 
-/** All that are merged and have nothing against them go; the others stay, and it is said why. */
+/**
+ * All that are merged and have nothing against them go; the others stay, and it is said why.
+ * @param isAgreed whether they are to go; else they are only shown, and a person at a terminal is asked
+ */
 export async function endMerged(
   memory: Memory,
   place: RepositoryPlace,
-  isMeant: boolean,
+  isAgreed: boolean,
   door: Door,
 ): Promise<Outcome> {
-  const { redact } = memory.stamp;
-  const cutOff = isMeant ? cutOffRemovals(place.common, memory.surroundings.process) : [];
+  const cutOff = isAgreed ? cutOffRemovals(place.common, memory.surroundings.process) : [];
   const finished = cutOff.flatMap(({ path }) => finishNamed(memory, place, { name: path, isRemote: false }) ?? []);
   const worktrees = allOf(memory, place);
   const { around, asides } = await aroundOf(memory, place, worktrees, door);
-  const { safe, staying, unmerged } = judge(memory, place, around);
-  const stays = staying.map(({ examined, reasons }) => reasonsValue(examined, reasons));
-  const rest = [
-    ...staying.flatMap(({ examined, reasons }) => reasonLines(examined, reasons)),
-    ...(unmerged === 0 ? [] : [`not merged, and untouched: ${unmerged}`]),
-  ];
-  if (!isMeant) {
-    const names = safe.map(({ name, worktree }) => `merged, and nothing speaks against it: ${name} (${worktree.path})`);
-    const question = `remove ${counted(safe.length, 'worktree')}?`;
-    const agreed =
-      safe.length === 0 ? null : ((await door.agrees?.([...names, ...rest].map(redact), question)) ?? null);
-    // It is judged anew: the person may have thought about it for long.
-    if (agreed === true) return endMerged(memory, place, true, door);
-    if (agreed === false) return { verdict: 'refused', value: null, lines: 'nothing was removed' };
-    const hint = safe.length === 0 ? 'no worktree can go' : `nothing was removed: add --yes to remove ${safe.length}`;
-    return {
-      value: { safe: safe.map(({ name, worktree }) => ({ name, path: worktree.path })), stays, unmerged },
-      lines: [...names, ...rest, hint].map(redact),
-      asides,
-      ...(safe.length > 0 && { verdict: 'found' as const }),
-    };
-  }
+  const judged = judge(memory, place, around);
+  if (isAgreed) return removeSafe(memory, place, { judged, worktrees, finished, asides });
+  const agreed = judged.safe.length === 0 ? null : await askAbout(memory, judged, door);
+  // It is judged again: the person may have thought about it for long.
+  if (agreed === true) return endMerged(memory, place, true, door);
+  if (agreed === false) return { verdict: 'refused', value: null, lines: 'nothing was removed' };
+  return { ...shown(memory, judged), asides };
+}
+
+/** @returns null if no person can be asked */
+async function askAbout(memory: Memory, judged: Judged, door: Door): Promise<boolean | null> {
+  const lines = [...safeLines(judged), ...stayingLines(judged)].map(memory.stamp.redact);
+  return (await door.agrees?.(lines, `remove ${counted(judged.safe.length, 'worktree')}?`)) ?? null;
+}
+
+function shown({ stamp }: Memory, judged: Judged): Outcome {
+  const { safe, unmerged } = judged;
+  const hint = safe.length === 0 ? 'no worktree can go' : `nothing was removed: add --yes to remove ${safe.length}`;
+  return {
+    value: { safe: safe.map(({ name, worktree }) => ({ name, path: worktree.path })), stays: stays(judged), unmerged },
+    lines: [...safeLines(judged), ...stayingLines(judged), hint].map(stamp.redact),
+    ...(safe.length > 0 && { verdict: 'found' as const }),
+  };
+}
+
+interface Removing {
+  readonly judged: Judged;
+  readonly worktrees: readonly Worktree[];
+  /** Removals that were cut off before, and are finished. */
+  readonly finished: readonly Finished[];
+  readonly asides: readonly string[];
+}
+
+async function removeSafe(
+  memory: Memory,
+  place: RepositoryPlace,
+  { judged, worktrees, finished, asides }: Removing,
+): Promise<Outcome> {
+  const { redact } = memory.stamp;
   const results: { readonly examined: Examined; readonly ended: Ended }[] = [];
-  for (const examined of safe) {
+  for (const examined of judged.safe) {
     const ended = await endOne(memory, place, { examined, worktrees, message: null, isRemote: false });
     results.push({ examined, ended });
   }
@@ -62,16 +82,31 @@ export async function endMerged(
     ...finished.flatMap((each) => each.lines),
     ...results.flatMap((each) => endedLines(each.examined, each.ended)),
   ];
-  const isFault = [...finished, ...results.map(({ ended }) => ended)].some(({ fault }) => fault !== null);
+  const all = [...finished, ...results.map(({ ended }) => ended)];
   return {
-    value: { ended: results.map((each) => endedValue(each.examined, each.ended)), stays, unmerged },
-    lines: [...(lines.length === 0 ? ['no worktree can go'] : lines), ...rest].map(redact),
-    asides: [
-      ...asides,
-      ...[...finished, ...results.map(({ ended }) => ended)].flatMap((each) => each.asides.map(redact)),
-    ],
-    ...(isFault && { verdict: 'found' as const }),
+    value: {
+      ended: results.map((each) => endedValue(each.examined, each.ended)),
+      ...{ stays: stays(judged), unmerged: judged.unmerged },
+    },
+    lines: [...(lines.length === 0 ? ['no worktree can go'] : lines), ...stayingLines(judged)].map(redact),
+    asides: [...asides, ...all.flatMap((each) => each.asides.map(redact))],
+    ...(all.some(({ fault }) => fault !== null) && { verdict: 'found' as const }),
   };
+}
+
+function safeLines({ safe }: Judged): string[] {
+  return safe.map(({ name, worktree }) => `merged, and nothing speaks against it: ${name} (${worktree.path})`);
+}
+
+function stayingLines({ staying, unmerged }: Judged): string[] {
+  return [
+    ...staying.flatMap(({ examined, reasons }) => reasonLines(examined, reasons)),
+    ...(unmerged === 0 ? [] : [`not merged, and untouched: ${unmerged}`]),
+  ];
+}
+
+function stays({ staying }: Judged) {
+  return staying.map(({ examined, reasons }) => reasonsValue(examined, reasons));
 }
 
 function judge(memory: Memory, place: RepositoryPlace, around: Around): Judged {

@@ -29,7 +29,7 @@ export const resume = verb({
     if (path !== null && stat?.isFile()) return resumeTranscript(memory, path);
     if (id !== undefined && PATH.test(id))
       throw new UsageError(`${id} ${stat === undefined ? 'does not exist' : 'is not a file'}; name a transcript`);
-    return resumeSession(memory, await meantHere(memory, { id, session }), ack);
+    return resumeSession(memory, await meantHere(memory, { id, session }, { isWork: true }), ack);
   },
 });
 

@@ -2,6 +2,8 @@
 import { resolve } from 'node:path';
 import { headOf, shorten } from '../../src/log/shorten.js';
 import { oneLine } from '../../src/log/visibleText.js';
+import { isOfWork } from '../brief/ownPath.js';
+import { hasLeftNothing } from '../look/leftNothing.js';
 import { lookAt } from '../look/look.js';
 import { standingIn } from '../look/standing.js';
 import type { Memory } from '../sessions/memory.js';
@@ -48,11 +50,13 @@ interface Block {
   readonly lines: readonly string[];
 }
 
-/** @returns null if it cannot be read, or has nothing to say */
+/** @returns null if it cannot be read, or has nothing to say, as a chat that has left nothing */
 async function blockOf(memory: Memory, id: string, path: string): Promise<Block | null> {
   const session = memory.look(id);
   if (session === null) return null;
-  const { log, state } = await lookAt(memory, session);
+  const look = await lookAt(memory, session);
+  if (hasLeftNothing(look)) return null;
+  const { log, state } = look;
   const { redact } = memory.stamp;
   const purpose = redact(oneLine(state.purpose)).trim();
   const summary = redact(log.end?.summary ?? '').trim();
@@ -60,7 +64,8 @@ async function blockOf(memory: Memory, id: string, path: string): Promise<Block 
     ({ title, status }) => `- ${shorten(redact(oneLine(title)), LONGEST_LINE)} (${status.replace('_', ' ')})`,
   );
   const root = memory.workspaceOf(log)?.root ?? path;
-  const files = Object.keys(state.files).flatMap((file) => {
+  const files = Object.entries(state.files).flatMap(([file, known]) => {
+    if (!isOfWork(known)) return [];
     const whole = resolve(root, file);
     if (whole.startsWith(`${path}/`)) return [`- ${redact(whole.slice(path.length + 1))}`];
     // A session that began elsewhere has changed files there, too.

@@ -70,8 +70,8 @@ function planWords({ branch, is_new_branch, path, base, files, setup }: Plan): s
   return [
     is_new_branch ? `branch ${branch}, new, at ${base.name}${behind}` : `branch ${branch}, as it is`,
     `folder ${path}`,
-    ...(files.length === 0 ? [] : [`copied from the main checkout: ${files.join(', ')}`]),
-    ...(setup === null ? [] : [`set up by: ${setup}`]),
+    ...(files.length === 0 ? [] : [`copies from the main checkout: ${files.join(', ')}`]),
+    ...(setup === null ? [] : [`setup: ${setup}`]),
   ];
 }
 

@@ -19,7 +19,7 @@ export const status = verb({
     'the task, the steps, the files in progress, changes since the last\nscan, waits, notices; exit 1 if the agent is stuck. After the end: what\ncame of the last session here',
   fields: {},
   async run(memory, input, door): Promise<Outcome> {
-    const { session, asides } = await meantHere(memory, input, true);
+    const { session, asides } = await meantHere(memory, input, { orLast: true });
     const counts = await settledCounts(session.log);
     const look = await lookAt(memory, session, { counts, judge: door.judge });
     const before = lastScan(session.folder);

@@ -1,13 +1,13 @@
 import { journalTrimmer } from '../../src/transcripts/draft/trimmer.js';
 import { Checks } from '../brief/checks.js';
-import { isOwn, pullRequestLines, summaryLines } from '../brief/workSummary.js';
+import { type OwnPath, ownPathOf } from '../brief/ownPath.js';
+import { pullRequestLines, summaryLines } from '../brief/workSummary.js';
 import { Draw } from '../learnings/draw.js';
 import { lookAt } from '../look/look.js';
 import { recordsOfSession } from '../observed/records.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { failuresOf } from '../show/learningWords.js';
-import { pathInWorkspace } from '../workspaces/workspace.js';
 import { flag } from './fields.js';
 import { learningsOf } from './learn.js';
 import { MAYBE_ID } from './meant.js';
@@ -20,14 +20,15 @@ export const summary = verb({
     'what was done and why, which files, how it was checked, what is open;\n--pr: as Markdown for a pull request',
   fields: { id: MAYBE_ID, pr: flag('[--pr]') },
   async run(memory, input, { judge }): Promise<Outcome> {
-    const { session, asides } = await meantHere(memory, input, true);
+    const { session, asides } = await meantHere(memory, input, { orLast: true, isWork: true });
     const look = await lookAt(memory, session, { judge });
-    const { checks, failures } = await checksOf(memory, session);
+    const ownPath = ownPathOf(memory, session.log.state);
+    const { checks, failures } = await checksOf(memory, session, ownPath);
     const learnings = [...learningsOf(memory).read().learnings.values()].filter(
       ({ session_id }) => session_id === session.id,
     );
     const overcome = failures.filter(({ worked }) => worked.size > 0);
-    const given = { look, checks, learnings, overcome };
+    const given = { look, ownPath, checks, learnings, overcome };
     const lines = (input.pr ? pullRequestLines : summaryLines)(given).map(memory.stamp.redact);
     const value = { session_id: session.id, checks, ...(input.pr && { markdown: `${lines.join('\n')}\n` }) };
     return { lines, value: input.pr ? value : { ...value, lines }, asides };
@@ -35,11 +36,8 @@ export const summary = verb({
 });
 
 /** Reads the transcripts once more: what a call said last is not in the fold. */
-async function checksOf(memory: Memory, { folder, log }: OpenSession) {
-  const workspace = memory.workspaceOf(log.state);
-  const checks = new Checks((path) =>
-    isOwn(workspace === null ? path : pathInWorkspace(path, workspace.root, workspace)),
-  );
+async function checksOf(memory: Memory, { folder, log }: OpenSession, ownPath: OwnPath) {
+  const checks = new Checks((path) => ownPath(path) !== null);
   const { redact } = memory.stamp;
   const draw = new Draw(redact);
   const reading = { folders: memory.programs, redact, trimmer: journalTrimmer(redact) };

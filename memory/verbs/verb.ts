@@ -20,10 +20,12 @@ export type FollowUp =
   | { readonly do: 'keep_round' }
   | { readonly do: 'stop_monitor'; readonly session: OpenSession };
 
-/** Rows that a door draws as wide as its reader's terminal; what is too long in the last column is cut. */
+/** Rows that a door draws as wide as its reader's terminal; what is too long in the last column is cut, unless people copy it. */
 export interface Table {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
+  /** Whether the last column is never cut, as one of paths. */
+  readonly isWhole?: boolean;
   /** Lines that follow the table. */
   readonly below?: readonly string[];
 }

@@ -159,6 +159,8 @@ function tableOf({ clock, stamp, surroundings }: Memory, rows: readonly Row[], {
   return {
     head: ['BRANCH', 'CHANGES', `MERGED${base === null ? '' : ` INTO ${base}`}`, 'AGE', 'IN IT', ...size, 'FOLDER'],
     rows: cells.map((row) => row.map(redact)),
+    // Folders of one repository differ at their ends.
+    isWhole: true,
     below: notes.length === 0 ? [] : ['', ...notes],
   };
 }

@@ -9,6 +9,11 @@ const REMOTE = 'refs/remotes/';
 const USUAL_REMOTE = 'origin';
 const USUAL_NAMES = ['main', 'master'];
 const HEAD_REF = 'ref: ';
+/** All that {@link baseAmong} needs for most repositories. */
+export const REFS_OF_BASE: readonly string[] = [
+  `${REMOTE}*/HEAD`,
+  ...USUAL_NAMES.flatMap((name) => [LOCAL + name, `${REMOTE}*/${name}`]),
+];
 
 export interface Base {
   /** The name of the default branch: `main`. */
@@ -20,7 +25,8 @@ export interface Base {
   readonly behind: number | null;
 }
 
-interface Ref {
+export interface Ref {
+  /** The whole name. */
   readonly name: string;
   readonly commit: string;
   /** The ref that it stands for; empty if it is no such ref. */
@@ -29,14 +35,18 @@ interface Ref {
 
 /** @returns null if no default branch is known, or it has no commit */
 export function baseOf(repository: Repository): Base | null {
-  const known = refsOf(repository, [`${REMOTE}*/HEAD`, ...USUAL_NAMES.map((name) => LOCAL + name)]);
+  return baseAmong(repository, refsOf(repository, REFS_OF_BASE));
+}
+
+/** As {@link baseOf}. @param known all refs that match {@link REFS_OF_BASE}, or more */
+export function baseAmong(repository: Repository, known: readonly Ref[]): Base | null {
   const heads = known.filter(({ target }) => target.startsWith(REMOTE));
   const ofRemote = heads.find(({ name }) => name === `${REMOTE}${USUAL_REMOTE}/HEAD`) ?? heads[0];
   const remote = ofRemote === undefined ? USUAL_REMOTE : (ofRemote.name.slice(REMOTE.length).split('/')[0] ?? '');
   const branch = ofRemote?.target.slice(`${REMOTE}${remote}/`.length) ?? usualName(known) ?? ownHead(repository);
   if (branch === null) return null;
   const tracking = `${REMOTE}${remote}/${branch}`;
-  const refs = refsOf(repository, [LOCAL + branch, tracking]);
+  const refs = USUAL_NAMES.includes(branch) ? known : refsOf(repository, [LOCAL + branch, tracking]);
   const local = refs.find(({ name }) => name === LOCAL + branch);
   const theirs = refs.find(({ name }) => name === tracking);
   const isAhead = local === undefined || (theirs !== undefined && isAncestor(repository, local, theirs));
@@ -47,7 +57,8 @@ export function baseOf(repository: Repository): Base | null {
   return local === undefined ? null : { branch, name: branch, commit: local.commit, behind: null };
 }
 
-function refsOf({ ask }: Repository, patterns: readonly string[]): Ref[] {
+/** @param patterns of `git for-each-ref` */
+export function refsOf({ ask }: Repository, patterns: readonly string[]): Ref[] {
   const lines = ask([...REFS, ...patterns])?.split('\n') ?? [];
   return lines.flatMap((line) => {
     const [name = '', commit = '', target = ''] = line.split('\t');

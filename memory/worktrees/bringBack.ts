@@ -1,16 +1,16 @@
 /** How a worktree whose folder was removed is brought back. */
+
 import { existsSync } from 'node:fs';
+import { shellLine } from '../../src/shellWords.js';
 import { SECOND } from '../../src/time.js';
 import { checkoutIn, isCommit } from '../git/checkout.js';
 import type { GitVariables } from '../git/gitLine.js';
 import { type Asking, type Repository, withRepository } from '../git/repository.js';
-import { quoted, wayBack } from './kept.js';
+import { wayBack } from './kept.js';
 import { homeOf, registeredIn, repositoryAt, stayingFolder } from './place.js';
 import { type Removal, removedWorktrees } from './records.js';
 
 const ASKING: Asking = { about: 'commits', preparingMs: 5 * SECOND, askingMs: 10 * SECOND };
-
-const PLAIN_REF = /^refs\/watchkeeper\/removed\/[\w.-]+$/;
 
 export interface Removed {
   /** Its folder, which is gone. */
@@ -41,21 +41,17 @@ export function wayToBringBack(removed: Removed, variables: GitVariables): strin
     const known = registeredIn(common).find((one) => one.root === root);
     // Git refuses to make a folder that it has registered, and twice if that is locked.
     const force = known === undefined ? [] : known.lock === null ? ['-f'] : ['-f', '-f'];
-    return `git ${['-C', place, 'worktree', 'add', ...force, ...words].map(quoted).join(' ')}`;
+    return shellLine(['git', '-C', place, 'worktree', 'add', ...force, ...words]);
   });
 }
 
-/**
- * An agent of the project can write such a record, and a person pastes the line: a ref or commit that a shell would read otherwise is none.
- * @returns how it was ended, the last time; null if it was not, its contents are gone, or its branch is there again
- */
+/** @returns how it was ended, the last time; null if it was not, its contents are gone, or its branch is there again */
 function endedOf(repository: Repository, { root, common }: Removed): Removal | null {
   const last = removedWorktrees(common).find(({ path }) => path === root);
   if (last === undefined) return null;
   const { kept, head, tip, branch } = last;
-  const isPlain = (kept === null || PLAIN_REF.test(kept)) && (head === null || isCommit(head));
   const contents = kept ?? head;
-  if (!isPlain || contents === null || commitOf(repository, contents) === null) return null;
+  if (contents === null || commitOf(repository, contents) === null) return null;
   return tip !== null && commitOf(repository, `refs/heads/${branch}`) !== null ? null : last;
 }
 

@@ -11,8 +11,8 @@ import type { Repository, WorktreePlace } from '../git/repository.js';
 import { conversionsOf } from './conversions.js';
 import { stateOf } from './dirt.js';
 import { entryAt } from './entry.js';
-import { hiddenChanges } from './hidden.js';
 import { forgottenCommits } from './reflog.js';
+import { stagedIn } from './staged.js';
 
 const OBJECT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 /** In the third parent: the input of `git update-index -z --index-info` that brings the conflicts back. */
@@ -49,10 +49,10 @@ export interface ContentsOf extends WorktreePlace {
  */
 export function contentsOf(repository: Repository, place: ContentsOf, roots: ReadonlySet<string>): Contents | string {
   const state = stateOf(repository, place, roots, 'latin1');
-  const hidden = hiddenChanges(repository, place);
-  if (state === null || hidden === null) return 'git cannot list its files';
+  const staged = stagedIn(repository, place);
+  if (state === null || staged === null) return 'git cannot list its files';
   const { head, dirt } = state;
-  const tracked = [...dirt.tracked, ...hidden];
+  const tracked = [...dirt.tracked, ...staged.hidden];
   const forgotten = forgottenCommits(repository, place);
   if (forgotten === null) return 'git cannot read the logs of its commits';
   const is_dirty = tracked.length + dirt.untracked.length > 0;

@@ -11,7 +11,7 @@ import { type Repository, withRepository } from '../git/repository.js';
 import { baseOf } from './base.js';
 import { type Contents, contentsOf } from './contents.js';
 import { ASKING, type Examined } from './examine.js';
-import { keep, removeOld, wayBack } from './kept.js';
+import { forgetKept, keep, removeOld, wayBack } from './kept.js';
 import { Target as Merges } from './merged.js';
 import { type RepositoryPlace, stayingFolder } from './place.js';
 import { doomedName, type Removal } from './records.js';
@@ -88,6 +88,7 @@ class Performance {
   readonly #variables: GitVariables;
   readonly #asides: string[] = [];
   #kept: string | null = null;
+  #newlyKept: { readonly ref: string; readonly commit: string } | null = null;
   #commit: string | null = null;
   #wayBack: readonly string[] = [];
   #isBranchRemoved = false;
@@ -107,8 +108,10 @@ class Performance {
     if (typeof contents === 'string') return this.#stays(existsSync(path) ? contents : takenAway(path));
     const isChanged = contents.head !== tip || (contents.is_dirty && way !== 'discard');
     if (isChanged) return this.#stays(`${path} was changed in the meantime: try again`);
-    const fault = this.#keep(contents) ?? this.#merge();
-    if (fault !== null) return this.#stays(fault);
+    const unkept = this.#keep(contents);
+    if (unkept !== null) return this.#stays(unkept);
+    const fault = this.#merge();
+    if (fault !== null) return this.#staysWhole(fault);
     // It is asked where the worktree may be.
     const old = removeOld(this.#repository, this.#ending.removed_days, this.#ending.now, this.#variables);
     const { fault: left, asides, branch_removed } = this.#remove(contents, folder);
@@ -140,6 +143,7 @@ class Performance {
       const kept = keep(this.#repository, { name, commit }, now, this.#variables);
       if ('fault' in kept) return `what it holds cannot be kept, so nothing was removed: ${kept.fault}`;
       this.#kept = kept.ref;
+      this.#newlyKept = kept.is_new ? { ref: kept.ref, commit } : null;
     }
     return null;
   }
@@ -170,7 +174,7 @@ class Performance {
     const moved = `${target.branch} has moved in the meantime: try again`;
     if (again?.local !== target.local) return moved;
     const merges = new Merges(this.#repository, target.commit, NO_LOOK_BACK);
-    const tree = merges.mergedTree(tip, 'store');
+    const tree = merges.storedTree(tip);
     if (tree === null) return 'git cannot merge it';
     const squash = commitSquash(this.#repository, { tree, parent: target.commit, message }, this.#variables);
     if ('fault' in squash) return `git did not make the commit, so nothing was merged: ${squash.fault}`;
@@ -198,7 +202,11 @@ class Performance {
     const remote = is_remote_removed && leaving !== null && tip !== null ? this.#remoteOf(leaving, tip) : null;
     const isAsKept = (root: string) => {
       const again = this.#contents(root, folder);
-      return typeof again !== 'string' && again.head === contents.head && again.commit === contents.commit;
+      // Another process may have given up the same ref.
+      const isRefThere =
+        this.#kept === null || this.#repository.attempt(['rev-parse', '--verify', '-q', this.#kept]).code === 0;
+      const isSame = typeof again !== 'string' && again.head === contents.head && again.commit === contents.commit;
+      return isRefThere && isSame;
     };
     return removeWorktree(this.#place.common, removal, { isAsKept, remote }, this.#variables);
   }
@@ -208,6 +216,13 @@ class Performance {
     if (typeof found !== 'string') return found;
     this.#asides.push(found);
     return null;
+  }
+
+  /** What was kept would be listed as a removed worktree. */
+  #staysWhole(fault: string): Ended {
+    const kept = this.#newlyKept;
+    if (kept !== null && forgetKept(this.#repository, kept, this.#variables)) this.#kept = null;
+    return this.#stays(fault);
   }
 
   #stays(fault: string): Ended {

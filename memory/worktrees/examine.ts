@@ -1,21 +1,21 @@
 /** Looks at a worktree that is to go, and finds all that git says against it. No byte of the repository is changed. */
 import { basename, sep } from 'node:path';
+import { shellWord } from '../../src/shellWords.js';
 import { MINUTE, SECOND } from '../../src/time.js';
 import type { GitVariables } from '../git/gitLine.js';
 import { type Asking, type Repository, withRepository } from '../git/repository.js';
-import { baseOf } from './base.js';
+import { type Base, baseOf } from './base.js';
 import { stateOf } from './dirt.js';
-import { hiddenChanges } from './hidden.js';
-import { quoted } from './kept.js';
+import { ignoredIn } from './include.js';
 import { type Answer, Target as Merges, MOST_AT_AN_END } from './merged.js';
 import { mergeReasons } from './mergeReasons.js';
 import { hasCheckout, type RepositoryPlace } from './place.js';
 import { ownReasons, type Reason, type Way } from './reasons.js';
+import { stagedIn } from './staged.js';
 import { type Target, targetOf, targetWorktree } from './target.js';
 import type { Worktree } from './worktree.js';
 
 export const ASKING: Asking = { about: 'files', preparingMs: 5 * SECOND, askingMs: 2 * MINUTE };
-const IGNORED = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard'];
 
 export interface Wanted {
   readonly worktree: Worktree;
@@ -63,8 +63,8 @@ class Examination {
   readonly #worktrees: readonly Worktree[];
   /** By the commit of the target: its commits are read once for all that are merged into it. */
   readonly #merges = new Map<string, Merges>();
-  /** The name of the default branch. Undefined until it is asked for; null if none is known. */
-  #default: string | null | undefined;
+  /** The default branch. Undefined until it is asked for; null if none is known. */
+  #base: Base | null | undefined;
 
   constructor(repository: Repository, place: RepositoryPlace, worktrees: readonly Worktree[]) {
     this.#repository = repository;
@@ -88,18 +88,18 @@ class Examination {
     const roots = new Set(this.#worktrees.map((each) => each.path));
     const isThere = ghost === null && folder !== null;
     const state = isThere ? stateOf(this.#repository, { root: path, folder }, roots) : null;
-    const hidden = isThere ? hiddenChanges(this.#repository, { root: path, folder }) : null;
-    if (folder === null || state === null || hidden === null) return { ...nothing, reasons: [leftover(worktree)] };
+    const staged = isThere ? stagedIn(this.#repository, { root: path, folder }) : null;
+    if (folder === null || state === null || staged === null) return { ...nothing, reasons: [leftover(worktree)] };
     const branch = state.branch ?? worktree.branch;
-    const listed = this.#repository.askIn({ root: path, folder }, IGNORED)?.split('\0');
-    const ignored = listed?.filter((file) => file !== '') ?? null;
+    const ignored = ignoredIn(this.#repository, { root: path, folder });
     const main = hasCheckout(this.#place) ? { root: this.#place.home, folder: this.#place.common } : null;
     const inside = [...roots].filter((root) => root.startsWith(path + sep));
     const facts = {
       worktree: { ...worktree, folder },
       way,
       dirt: state.dirt,
-      hidden: hidden.map((path) => Buffer.from(path, 'latin1').toString()),
+      ...staged,
+      hidden: staged.hidden.map((path) => Buffer.from(path, 'latin1').toString()),
       ignored: ignored ?? [],
       inside,
       main,
@@ -117,17 +117,19 @@ class Examination {
   #merging({ way, into, branch, tip }: Pick<Wanted, 'way' | 'into'> & Pick<Examined, 'branch' | 'tip'>) {
     const none = { target: null, merged: null };
     if (way === 'keep_branch') return { ...none, reasons: [] };
-    if (this.#default === undefined) this.#default = baseOf(this.#repository)?.branch ?? null;
-    if (branch !== null && branch === this.#default) return { ...none, reasons: [defaultBranch(branch)] };
+    if (this.#base === undefined) this.#base = baseOf(this.#repository);
+    const base = this.#base;
+    if (branch !== null && branch === base?.branch) return { ...none, reasons: [defaultBranch(branch)] };
     if (way !== 'merge') return { ...none, reasons: [] };
-    const target = targetOf(this.#repository, this.#worktrees, into);
+    const wanted = into ?? base;
+    const target = wanted === null ? null : targetOf(this.#repository, this.#worktrees, wanted);
     if (target === null || tip === null || branch === target.branch)
       return { ...none, reasons: [noTarget(into, target, tip)] };
     const merges = this.#merges.get(target.commit) ?? new Merges(this.#repository, target.commit, MOST_AT_AN_END);
     this.#merges.set(target.commit, merges);
     const merged = merges.answer(tip);
     const isToMerge = merged.merged !== 'yes';
-    const tree = isToMerge && merged.now === 'changes' ? merges.mergedTree(tip, 'attempt') : null;
+    const tree = isToMerge ? merges.treeOf(tip) : null;
     const checkedOut = isToMerge ? targetWorktree(this.#repository, this.#worktrees, target) : null;
     const reasons = mergeReasons(this.#repository, { into: target, answer: merged, tree, target: checkedOut });
     return { target, merged, reasons };
@@ -150,7 +152,7 @@ function leftover({ path, ghost }: Worktree): Reason {
       ghost?.kind === 'folder_gone'
         ? 'if it was moved, `git worktree repair` with its folder; otherwise `git worktree prune`, which leaves its branch'
         : ghost?.kind === 'moved'
-          ? `\`git worktree repair ${quoted(path)}\``
+          ? `\`git worktree repair ${shellWord(path)}\``
           : '`watchkeeper worktree list` says what to do about leftovers; look at its files first',
   };
 }

@@ -46,29 +46,45 @@ export function includedFiles(repository: Repository, main: WorktreePlace): Incl
       files: [],
       faults: outside.map((pattern) => `${NAME} names ${pattern}, which is not inside ${main.root}`),
     };
-  const files = namedFiles(repository, main, patterns);
+  const files = namedFiles(repository, main, patterns, ignoredIn(repository, main) ?? []);
   return { files, faults: faultsOf(main.root, files) };
 }
 
 /**
  * @param main the main checkout, whose `.worktreeinclude` counts
+ * @param other a worktree, with the files that are ignored there
  * @returns the files that it names in another worktree and that are not the same in the main checkout; they would be lost with it.
  *   None if the file of patterns cannot be read: then it has named nothing
  */
-export function differingFiles(repository: Repository, main: WorktreePlace, other: WorktreePlace): string[] {
+export function differingFiles(
+  repository: Repository,
+  main: WorktreePlace,
+  other: WorktreePlace & { readonly ignored: readonly string[] },
+): string[] {
   const path = join(main.root, NAME);
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return [];
   const patterns = patternsIn(path);
   if (typeof patterns === 'string') return [];
-  return namedFiles(repository, other, patterns).filter(
+  return namedFiles(repository, other, patterns, other.ignored).filter(
     (file) => !isSameFile(join(main.root, file), join(other.root, file)),
   );
 }
 
-function namedFiles({ askIn }: Repository, place: WorktreePlace, patterns: readonly string[]): string[] {
+/** @returns the ignored files of a worktree, a repository in it with a slash; null if git cannot list them */
+export function ignoredIn({ askIn }: Repository, place: WorktreePlace): string[] | null {
+  return listed(askIn(place, [...LISTED, '--exclude-standard']));
+}
+
+function namedFiles(
+  { askIn }: Repository,
+  place: WorktreePlace,
+  patterns: readonly string[],
+  ignored: readonly string[],
+): string[] {
+  if (ignored.length === 0) return [];
   const named = listed(askIn(place, [...LISTED, ...patterns.map((pattern) => `--exclude=${pattern}`)]));
-  const ignored = new Set(listed(askIn(place, [...LISTED, '--exclude-standard'])));
-  return named.filter((file) => ignored.has(file));
+  const known = new Set(ignored);
+  return named?.filter((file) => known.has(file)) ?? [];
 }
 
 /** Two links to the same path are the same. A large file is compared by its parts. */
@@ -101,8 +117,8 @@ function patternsIn(path: string): string[] | string {
   }
 }
 
-function listed(printed: string | null): string[] {
-  return printed?.split('\0').filter((file) => file !== '') ?? [];
+function listed(printed: string | null): string[] | null {
+  return printed?.split('\0').filter((file) => file !== '') ?? null;
 }
 
 function faultsOf(root: string, files: readonly string[]): string[] {

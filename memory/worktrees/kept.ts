@@ -1,7 +1,10 @@
 /** The refs that keep what was removed, and the way back from each. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { failpoint } from '../../src/failpoints.js';
-import { oneLine } from '../../src/log/visibleText.js';
+import { shellWord } from '../../src/shellWords.js';
 import { DAY, MINUTE, SECOND } from '../../src/time.js';
+import { gitFoldersOf } from '../git/checkout.js';
 import { deedLine, type GitVariables, runGit } from '../git/gitLine.js';
 import { type Asking, type Repository, withRepository } from '../git/repository.js';
 import { CONFLICTS_FILE } from './contents.js';
@@ -55,26 +58,35 @@ export function keep(
   { name, commit }: Pick<KeptRef, 'name' | 'commit'>,
   now: number,
   variables: GitVariables,
-): { readonly ref: string } | { readonly fault: string } {
+): { readonly ref: string; readonly is_new: boolean } | { readonly fault: string } {
   const time = new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '');
   const base = `${PLACE}${keptName(name)}-${time}`;
   let fault = '';
   for (let count = 1; count <= MOST_TRIES; count += 1) {
     const known = keptRefs(repository);
     const same = known.find((one) => one.commit === commit && one.name === keptName(name) && now - one.at < SAME_MS);
-    if (same !== undefined) return { ref: same.ref };
+    if (same !== undefined) return { ref: same.ref, is_new: false };
     const ref = count === 1 ? base : `${base}-${count}`;
     if (known.some((other) => other.ref === ref)) continue;
     failpoint('worktree.keep.before');
     const words = ['update-ref', ref, commit, '0'.repeat(commit.length)];
     const { code, err } = runGit(deedLine(repository.common, words, variables), { limitMs: LIMIT_MS });
     failpoint('worktree.keep.after');
-    if (code === 0) return { ref };
+    if (code === 0) return { ref, is_new: true };
     fault = err.trim();
     // Another process may have made it just before.
     if (keptRefs(repository).every((other) => other.ref !== ref)) break;
   }
   return { fault };
+}
+
+/** Removes a ref, such as that of a worktree that stays. @returns whether it is gone */
+export function forgetKept(
+  { common }: Pick<Repository, 'common'>,
+  { ref, commit }: Pick<KeptRef, 'ref' | 'commit'>,
+  variables: GitVariables,
+): boolean {
+  return runGit(deedLine(common, ['update-ref', '-d', ref, commit], variables), { limitMs: LIMIT_MS }).code === 0;
 }
 
 /**
@@ -85,10 +97,7 @@ export function keep(
 export function removeOld(repository: Repository, days: number, now: number, variables: GitVariables): string[] {
   forgetRemoved(repository.common, now - days * DAY);
   const old = keptRefs(repository).filter(({ at }) => now - at > days * DAY);
-  return old.flatMap(({ ref, commit }) => {
-    const line = deedLine(repository.common, ['update-ref', '-d', ref, commit], variables);
-    return runGit(line, { limitMs: LIMIT_MS }).code === 0 ? [ref] : [];
-  });
+  return old.flatMap((kept) => (forgetKept(repository, kept, variables) ? [kept.ref] : []));
 }
 
 /** As {@link removeOld}, for a caller that asks nothing else. */
@@ -98,7 +107,19 @@ export function removeOldIn(
   now: number,
   variables: GitVariables,
 ): string[] {
+  const { common } = gitFoldersOf(root);
+  if (!mayHaveKept(common)) {
+    forgetRemoved(common, now - days * DAY);
+    return [];
+  }
   return withRepository(root, variables, ASKING, (repository) => removeOld(repository, days, now, variables)) ?? [];
+}
+
+/** Mostly nothing was removed, and the files of git say so. */
+function mayHaveKept(common: string): boolean {
+  if ([PLACE, 'reftable'].some((name) => existsSync(join(common, name)))) return true;
+  const packed = join(common, 'packed-refs');
+  return existsSync(packed) && readFileSync(packed, 'latin1').includes(PLACE);
 }
 
 /** A removed worktree, as far as the way back needs it. */
@@ -127,16 +148,16 @@ export interface Removed {
  */
 export function wayBack(removed: Removed, home: string): string[] {
   const { path, branch, kept: ref, head, has_files, has_conflicts, has_forgotten, filters } = removed;
-  const [git, there] = [`git -C ${quoted(home)}`, `git -C ${quoted(path)}`];
+  const [git, there] = [`git -C ${shellWord(home)}`, `git -C ${shellWord(path)}`];
   const number = head === null ? 1 : 2;
   const tip = head === null ? null : has_files && ref !== null ? `${ref}^1` : (ref ?? head);
   const unfiltered = filters === null ? '' : filters.map(withoutFilter).join('');
   const add = [
-    ...(branch !== null && removed.tip !== null && tip !== null ? [`${git} branch ${quoted(branch)} ${tip}`] : []),
+    ...(branch !== null && removed.tip !== null && tip !== null ? [`${git} branch ${shellWord(branch)} ${tip}`] : []),
     branch !== null && head !== null
-      ? `${git} worktree add ${quoted(path)} ${quoted(branch)}`
-      : `${git}${head === null ? unfiltered : ''} worktree add --detach ${quoted(path)} ${tip ?? ref}`,
-    ...(branch !== null && head === null ? [`${there} symbolic-ref HEAD ${quoted(LOCAL + branch)}`] : []),
+      ? `${git} worktree add ${shellWord(path)} ${shellWord(branch)}`
+      : `${git}${head === null ? unfiltered : ''} worktree add --detach ${shellWord(path)} ${tip ?? ref}`,
+    ...(branch !== null && head === null ? [`${there} symbolic-ref HEAD ${shellWord(LOCAL + branch)}`] : []),
   ];
   if (!has_files || ref === null) return add;
   const conflicts = `${there} cat-file blob ${ref}^${number + 1}:${CONFLICTS_FILE}`;
@@ -161,17 +182,5 @@ function asTheyWere(path: string, ref: string, head: string | null): string {
       ? `git ls-tree -r -z --name-only ${ref}`
       : `git diff-tree -r -z --name-only --no-renames --diff-filter=d ${ref}^1 ${ref}`;
   const each = `for file; do [ -h "$file" ] || [ ! -f "$file" ] || git cat-file blob "${ref}:$file" > "$file"; done`;
-  return `(cd ${quoted(path)} && ${files} | xargs -0 sh -c '${each}' -)`;
-}
-
-/** @returns a word for a shell */
-export function quoted(word: string): string {
-  // What a terminal would obey is never printed, and comes from `printf`.
-  if (oneLine(word) !== word) return `"$(printf '${[...Buffer.from(word)].map(printed).join('')}')"`;
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
-}
-
-function printed(byte: number): string {
-  const character = String.fromCharCode(byte);
-  return /[\w./]/.test(character) ? character : `\\${byte.toString(8).padStart(3, '0')}`;
+  return `(cd ${shellWord(path)} && ${files} | xargs -0 sh -c '${each}' -)`;
 }

@@ -1,7 +1,7 @@
 /** The reasons against a merge: the target's own files, conflicts, and what git cannot merge. No byte of the repository is changed. */
+import { shellWord } from '../../src/shellWords.js';
 import { shortCommit } from '../git/checkout.js';
 import type { Repository } from '../git/repository.js';
-import { quoted } from './kept.js';
 import type { Answer } from './merged.js';
 import { named, type Reason } from './reasons.js';
 import type { Into } from './squash.js';
@@ -53,7 +53,7 @@ function targetReasons(
 ): Reason[] {
   if (target === null) return [];
   const { root, changed, operation } = target;
-  const status = `\`git -C ${quoted(root)} status\``;
+  const status = `\`git -C ${shellWord(root)} status\``;
   const way = tree === null ? [] : inTheWay(repository, target, into.local ?? into.commit, tree);
   const reason = 'target';
   return [

@@ -47,7 +47,9 @@ const BAD_USAGE = 129;
 /** Trial merges for one branch: each is of a commit with the same lines at perhaps another place. */
 const MOST_MERGES = 20;
 
-const ONLY_NAMES = ['--name-only', '--no-messages'];
+const MERGE_TREE = ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages'];
+/** As `latin1`: paths of any encoding remain different. */
+const ATTRIBUTES = /(?:^|\/)\.gitattributes$/;
 
 const PLAIN = { conflicts: [], commit: null, picked: null } as const;
 const NOTHING = { now: 'nothing', conflicts: [] } as const;
@@ -69,6 +71,8 @@ export class Target {
   readonly #changes: Changes;
   /** Undefined until a branch needs it; null if it cannot be read. */
   #tree: string | null | undefined;
+  /** What merging each commit without a conflict makes. */
+  readonly #trees = new Map<string, string>();
 
   /**
    * @param commit the whole name of its tip
@@ -96,14 +100,19 @@ export class Target {
   }
 
   /**
-   * @param how `attempt` for a trial; `store` if its objects are to stay in the repository
-   * @returns the tree that merging a commit makes; null if there is a conflict, or git cannot merge
+   * @param tip of which {@link answer} was asked
+   * @returns the tree that merging it makes, in the objects of the trial; null if there is a conflict, or git did not merge
    */
-  mergedTree(tip: string, how: 'attempt' | 'store'): string | null {
+  treeOf(tip: string): string | null {
+    return this.#trees.get(tip) ?? null;
+  }
+
+  /** @returns the tree that merging a commit makes, as an object of the repository; null if there is a conflict, or git cannot merge */
+  storedTree(tip: string): string | null {
     this.#tree ??= this.#prepare();
     if (this.#tree === null) return null;
     // Git prints a tree with marks of conflicts, too, and then exits with 1.
-    const { code, out } = this.#repository[how](['merge-tree', '--write-tree', '-z', ...ONLY_NAMES, this.#commit, tip]);
+    const { code, out } = this.#repository.store([...MERGE_TREE, this.#commit, tip]);
     return code === 0 ? out.split('\0')[0] || null : null;
   }
 
@@ -114,9 +123,16 @@ export class Target {
    */
   #prepare(): string | null {
     const tree = this.#ask('rev-parse', '--verify', '-q', `${this.#commit}^{tree}`)?.trim() ?? null;
-    if (tree === null || this.#ask('read-tree', tree) === null) return null;
-    const listed = this.#ask('ls-files', '-z', '--', ':(glob)**/.gitattributes') ?? '';
-    if (listed !== '') this.#repository.attempt(['checkout-index', '-z', '--stdin'], { input: listed });
+    if (tree === null) return null;
+    const { code, out } = this.#repository.attempt(['ls-tree', '-r', '-z', '--name-only', tree], {
+      encoding: 'latin1',
+    });
+    if (code !== 0) return null;
+    const files = out.split('\0').filter((path) => ATTRIBUTES.test(path));
+    if (files.length === 0) return tree;
+    if (this.#ask('read-tree', tree) === null) return null;
+    const input = files.map((path) => `${path}\0`).join('');
+    this.#repository.attempt(['checkout-index', '-z', '--stdin'], { input, encoding: 'latin1' });
     return tree;
   }
 
@@ -157,10 +173,11 @@ export class Target {
 
   /** @param tree what comes out if there is nothing to merge */
   #merge(into: string, tip: string, tree: string): Trial | Why {
-    const { code, out } = this.#repository.attempt(['merge-tree', '--write-tree', '-z', ...ONLY_NAMES, into, tip]);
+    const { code, out } = this.#repository.attempt([...MERGE_TREE, into, tip]);
     const [merged, ...conflicts] = out.split('\0').filter((word) => word !== '');
     if (code === CONFLICTS && merged !== undefined) return { now: 'conflicts', conflicts };
     if (code !== 0) return code === BAD_USAGE ? 'old_git' : 'unreadable';
+    if (into === this.#commit && merged !== undefined) this.#trees.set(tip, merged);
     return { now: merged === tree ? 'nothing' : 'changes', conflicts: [] };
   }
 

@@ -1,13 +1,12 @@
 /** Where a repository is, and which worktrees git has registered for it. Read from the files of git. */
-import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { readPlainFileSync } from '../../src/files/plainFile.js';
 import { gitFoldersOf } from '../git/checkout.js';
+import { repositoryId } from '../git/history.js';
 import { realOf } from '../workspaces/workspace.js';
 
 const LARGEST_BYTES = 64 * 1024;
-const DIGEST_LENGTH = 16;
 /** A folder that holds a bare repository under this name, and worktrees next to it. */
 const BARE = '.bare';
 
@@ -31,11 +30,6 @@ export function repositoryAt(directory: string): RepositoryPlace | null {
     const found = existsSync(join(folder, '.git')) ? placeOf(folder) : containerPlace(folder);
     if (found !== null || folder === dirname(folder)) return found;
   }
-}
-
-/** @returns the id of the repository whose worktrees share a folder */
-function repositoryId(common: string): string {
-  return `repo_${createHash('sha256').update(realOf(common)).digest('hex').slice(0, DIGEST_LENGTH)}`;
 }
 
 function placeOf(root: string): RepositoryPlace | null {
@@ -101,6 +95,13 @@ function registeredAt(folder: string): Registered {
     // Git writes it once, when it makes the worktree.
     created_at: statSync(join(folder, 'commondir'), { throwIfNoEntry: false })?.mtimeMs ?? null,
   };
+}
+
+/** @returns the worktree that has a branch checked out, or git's folder for it; null if none has */
+export function placeOnBranch(common: string, branch: string): string | null {
+  const all = [{ folder: common, root: homeOf(common) }, ...registeredIn(common)];
+  const found = all.find(({ folder }) => textOf(join(folder, 'HEAD')) === `ref: refs/heads/${branch}`);
+  return found === undefined ? null : (found.root ?? found.folder);
 }
 
 /** @returns the text of a file of git, without white space around it; null if there is none */

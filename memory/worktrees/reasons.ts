@@ -1,12 +1,13 @@
 /** The reasons of git against the removal of a worktree. All are found at once, and no byte of the repository is changed. */
+
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { counted } from '../../src/counted.js';
+import { shellWord } from '../../src/shellWords.js';
 import type { Repository } from '../git/repository.js';
 import type { Dirt } from './dirt.js';
 import { entryAt } from './entry.js';
 import { differingFiles } from './include.js';
-import { quoted } from './kept.js';
 import { isBranchName } from './records.js';
 import { repositoriesAmong } from './repositories.js';
 import type { Worktree } from './worktree.js';
@@ -42,7 +43,6 @@ export interface Reason {
 const MOST_MIB = 512;
 const MIB = 1024 * 1024;
 const MOST_NAMED = 10;
-const SUBMODULE = '160000 ';
 
 export interface Facts {
   readonly worktree: Worktree & { readonly folder: string };
@@ -50,6 +50,7 @@ export interface Facts {
   readonly dirt: Dirt;
   /** Changed files that git takes for unchanged, as its user has set. */
   readonly hidden: readonly string[];
+  readonly submodules: readonly string[];
   /** Ignored files; a repository in its folder ends with a slash. */
   readonly ignored: readonly string[];
   /** Top levels of other worktrees that are inside. */
@@ -81,27 +82,27 @@ function changedReasons({ dirt, hidden, worktree }: Facts): Reason[] {
     ...(untracked.length > 0 ? [`${counted(untracked.length, 'new file')} (${named(untracked)})`] : []),
     ...(hidden.length > 0 ? [`${counted(hidden.length, 'changed file')} that git hides (${named(hidden)})`] : []),
   ].join(', ');
-  const remedy = `commit them there, or give them up with --discard: \`git -C ${quoted(worktree.path)} status\``;
+  const remedy = `commit them there, or give them up with --discard: \`git -C ${shellWord(worktree.path)} status\``;
   return [{ reason: 'changes', words: `it has ${words}`, remedy }];
 }
 
 function nameReasons({ branch, path }: Worktree): Reason[] {
   if (branch === null || isBranchName(branch)) return [];
   const words = `git's commands do not take the name of its branch ${JSON.stringify(branch)}, so there would be no way back`;
-  return [{ reason: 'name', words, remedy: `give it another one: \`git -C ${quoted(path)} branch -m NEW\`` }];
+  return [{ reason: 'name', words, remedy: `give it another one: \`git -C ${shellWord(path)} branch -m NEW\`` }];
 }
 
 function operationReasons({ worktree: { operation, path } }: Facts): Reason[] {
   if (operation === null) return [];
   const { kind } = operation;
   const stop = kind === 'bisect' ? 'bisect reset' : `${kind} --abort`;
-  const remedy = `finish it, or \`git -C ${quoted(path)} ${stop}\``;
+  const remedy = `finish it, or \`git -C ${shellWord(path)} ${stop}\``;
   return [{ reason: 'operation', words: `a ${kind} is in progress`, remedy }];
 }
 
 function lockReasons({ worktree: { lock, path } }: Facts): Reason[] {
   if (lock === null || lock.by?.is_alive === false) return [];
-  const unlock = `\`git worktree unlock ${quoted(path)}\``;
+  const unlock = `\`git worktree unlock ${shellWord(path)}\``;
   if (lock.by === null)
     return [
       { reason: 'locked', words: lock.reason === '' ? 'it is locked' : `it is locked: ${lock.reason}`, remedy: unlock },
@@ -113,12 +114,8 @@ function lockReasons({ worktree: { lock, path } }: Facts): Reason[] {
 }
 
 /** Their commits are nowhere else: those of a submodule are in git's folder for this worktree. */
-function repositoryReasons(repository: Repository, { worktree, dirt, ignored, inside }: Facts): Reason[] {
+function repositoryReasons(repository: Repository, { worktree, dirt, submodules, ignored, inside }: Facts): Reason[] {
   const { path, folder } = worktree;
-  const staged = repository.askIn({ root: path, folder }, ['ls-files', '-s', '-z'])?.split('\0') ?? [];
-  const submodules = staged.flatMap((entry) =>
-    entry.startsWith(SUBMODULE) ? [entry.slice(entry.indexOf('\t') + 1)] : [],
-  );
   const initialised = submodules.filter((submodule) => existsSync(join(path, submodule, '.git')));
   const modules = join(folder, 'modules');
   const isKept = existsSync(modules) && readdirSync(modules).length > 0;
@@ -131,7 +128,7 @@ function repositoryReasons(repository: Repository, { worktree, dirt, ignored, in
           {
             reason: 'repository' as const,
             words: `it has ${initialised.length > 0 ? `the submodule ${named(initialised)}` : 'a submodule'}, whose commits are in ${modules}`,
-            remedy: `push the submodule's commits, then \`git -C ${quoted(path)} submodule deinit --force --all && rm -r ${quoted(modules)}\``,
+            remedy: `push the submodule's commits, then \`git -C ${shellWord(path)} submodule deinit --force --all && rm -r ${shellWord(modules)}\``,
           },
         ]
       : []),
@@ -151,16 +148,16 @@ function insideReasons({ inside }: Facts): Reason[] {
   return inside.map((path) => ({
     reason: 'worktree_inside',
     words: `another worktree is inside: ${path}`,
-    remedy: `end that one first: \`watchkeeper worktree end ${quoted(path)}\` …`,
+    remedy: `end that one first: \`watchkeeper worktree end ${shellWord(path)}\` …`,
   }));
 }
 
-function includedReasons(repository: Repository, { worktree, main }: Facts): Reason[] {
+function includedReasons(repository: Repository, { worktree, main, ignored }: Facts): Reason[] {
   const { path, folder } = worktree;
-  const files = main === null ? [] : differingFiles(repository, main, { root: path, folder });
+  const files = main === null ? [] : differingFiles(repository, main, { root: path, folder, ignored });
   if (main === null || files.length === 0) return [];
   const [first = ''] = files;
-  const copy = `cp ${quoted(join(path, first))} ${quoted(join(main.root, first))}`;
+  const copy = `cp ${shellWord(join(path, first))} ${shellWord(join(main.root, first))}`;
   return [
     {
       reason: 'included',

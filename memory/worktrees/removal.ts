@@ -10,12 +10,11 @@
  * 6. The record is put away. It stays as long as the ref that keeps the contents.
  */
 import { existsSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { describeError } from '../../src/errors.js';
 import { failpoint } from '../../src/failpoints.js';
 import { MINUTE } from '../../src/time.js';
 import { deedLine, type GitVariables, ordinaryLine, runGit } from '../git/gitLine.js';
-import { registeredIn, textOf } from './place.js';
+import { placeOnBranch } from './place.js';
 import { dropRecord, putAway, type Removal, writeRecord } from './records.js';
 
 const LIMIT_MS = MINUTE;
@@ -144,9 +143,8 @@ function forget(common: string, { path, folder }: Removal, variables: GitVariabl
 /** @returns why it stays, or nothing if it is gone; null if none was to go */
 function removeBranch(common: string, { branch, tip }: Removal, variables: GitVariables): string[] | null {
   if (branch === null || tip === null) return null;
-  const heads = [{ folder: common, root: common }, ...registeredIn(common)];
-  const other = heads.find(({ folder }) => textOf(join(folder, 'HEAD')) === `ref: ${LOCAL}${branch}`);
-  if (other !== undefined) return [`the branch ${branch} stays: it is checked out in ${other.root ?? other.folder}`];
+  const place = placeOnBranch(common, branch);
+  if (place !== null) return [`the branch ${branch} stays: it is checked out in ${place}`];
   failpoint('worktree.branch.before');
   const words = ['update-ref', '--no-deref', '-d', `${LOCAL}${branch}`, tip];
   const { code } = runGit(deedLine(common, words, variables), { limitMs: LIMIT_MS });

@@ -7,6 +7,8 @@ import type { Repository } from '../git/repository.js';
 const LIMIT_MS = MINUTE;
 /** A checkout of a large repository, with its filters and its hook. */
 const MERGE_MS = 10 * MINUTE;
+/** `commit-tree` is git's own command, whose words are not translated in the environment of our calls. */
+const UNKNOWN_AUTHOR = /tell me who you are|unable to auto-detect email|empty ident/i;
 
 /** The branch that others are merged into. */
 export interface Into {
@@ -33,7 +35,14 @@ export function commitSquash(
   const sign = isSigned ? ['-S'] : [];
   const { code, out, err } = deed(['commit-tree', ...sign, '-p', parent, '-F', '-', tree], message);
   failpoint('worktree.commit.after');
-  return code === 0 ? { commit: out.trim() } : { fault: err.trim() || 'git took too long' };
+  return code === 0 ? { commit: out.trim() } : { fault: faultOf(err) };
+}
+
+/** Git's advice to one who has no name is longer than what has to be typed. */
+function faultOf(err: string): string {
+  if (UNKNOWN_AUTHOR.test(err))
+    return 'git does not know in whose name. Tell it, then try again: `git config user.name NAME` and `git config user.email ADDRESS`';
+  return err.trim() || 'git took too long';
 }
 
 /**

@@ -4,19 +4,18 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { MINUTE, SECOND } from '../../src/time.js';
 import { gitFoldersOf } from '../git/checkout.js';
-import { type GitVariables, ordinaryLine, runGit, settingsLine } from '../git/gitLine.js';
+import { type GitVariables, ordinaryLine, runGit } from '../git/gitLine.js';
 import { type Asking, type Repository, withRepository } from '../git/repository.js';
-import { baseOf } from './base.js';
+import { baseAmong, REFS_OF_BASE, type Ref, refsOf } from './base.js';
 import { copyIncluded, type Included, includedFiles } from './include.js';
 import { branchFault, folderOf, nameFault, type Type } from './naming.js';
-import { hasCheckout, type RepositoryPlace, registeredIn, textOf } from './place.js';
+import { hasCheckout, placeOnBranch, type RepositoryPlace, registeredIn, textOf } from './place.js';
 
 const ASKING: Asking = { about: 'files', preparingMs: 5 * SECOND, askingMs: 60 * SECOND };
 /** A checkout of a large repository, with its filters and its hook. */
 const ADD_MS = 10 * MINUTE;
 const FETCH_MS = 2 * MINUTE;
 const LOCAL = 'refs/heads/';
-const SETUP = '^watchkeeper\\.setup$';
 /** In git's folder for the worktree, so that it goes with it. */
 const PORT_FILE = 'watchkeeper-port';
 const PORTS = { first: 20_000, each: 10, count: 2_000 } as const;
@@ -50,10 +49,11 @@ export function planWorktree(
 ): Plan | { readonly faults: readonly string[] } | null {
   const { name, type, branch: existing } = wanted;
   return withRepository(place.root, variables, ASKING, (repository) => {
-    const refs = repository.ask(['for-each-ref', '--format=%(refname)', LOCAL])?.split('\n') ?? [];
+    const known = refsOf(repository, [LOCAL, ...REFS_OF_BASE]);
+    const refs = known.flatMap(({ name }) => (name.startsWith(LOCAL) ? [name] : []));
     const branch = existing ?? `${type}/${name}`;
     const path = folderOf(place, type, name, repository.isContainer);
-    const base = beginning(repository, wanted);
+    const base = beginning(repository, wanted, known);
     const included = includedIn(repository, place);
     const fault = nameFault(name);
     const branchWords = existing === null ? branchFault(branch, refs) : takenFault(place, existing, refs);
@@ -65,25 +65,15 @@ export function planWorktree(
       ...included.faults,
     ];
     if (faults.length > 0 || typeof base === 'string') return { faults };
-    const { out } = runGit(settingsLine(SETUP, place.root, gitFoldersOf(place.root).folder, variables), {
-      limitMs: ASKING.preparingMs,
-    });
-    // The last of several counts.
-    const setup =
-      out
-        .split('\0')
-        .findLast((entry) => entry !== '')
-        ?.split('\n')
-        .slice(1)
-        .join('\n') || null;
+    const { setup } = repository;
     return { branch, is_new_branch: existing === null, path, base, files: included.files, setup };
   });
 }
 
-function beginning(repository: Repository, { from, branch }: Wanted): Plan['base'] | string {
+function beginning(repository: Repository, { from, branch }: Wanted, known: readonly Ref[]): Plan['base'] | string {
   const named = branch === null ? from : LOCAL + branch;
   if (named === null) {
-    const base = baseOf(repository);
+    const base = baseAmong(repository, known);
     return base ?? 'there is no default branch with a commit: make a first commit, or say --from REF';
   }
   const commit = named.startsWith('-') ? null : repository.ask(['rev-parse', '--verify', '-q', `${named}^{commit}`]);
@@ -96,11 +86,9 @@ function includedIn(repository: Repository, place: RepositoryPlace): Included {
   return includedFiles(repository, { root: place.home, folder: place.common });
 }
 
-function takenFault({ common, home }: RepositoryPlace, branch: string, refs: readonly string[]): string | null {
-  if (!refs.includes(LOCAL + branch)) return null;
-  const heads = [{ folder: common, root: home }, ...registeredIn(common)];
-  const other = heads.find(({ folder }) => textOf(join(folder, 'HEAD')) === `ref: ${LOCAL}${branch}`);
-  return other === undefined ? null : `${branch} is checked out already, in ${other.root ?? other.folder}`;
+function takenFault({ common }: RepositoryPlace, branch: string, refs: readonly string[]): string | null {
+  const place = refs.includes(LOCAL + branch) ? placeOnBranch(common, branch) : null;
+  return place === null ? null : `${branch} is checked out already, in ${place}`;
 }
 
 function isSubmodule({ common }: RepositoryPlace): boolean {

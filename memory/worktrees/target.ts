@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Repository } from '../git/repository.js';
-import { baseOf } from './base.js';
+import type { Base } from './base.js';
 import { stateOf } from './dirt.js';
 import { entryAt } from './entry.js';
 import type { Operation } from './operation.js';
@@ -28,20 +28,21 @@ export interface TargetWorktree {
 }
 
 /**
- * @param named a local branch; null for the default branch
- * @returns null if there is no such branch, or no default one
+ * @param into a local branch, or the default branch
+ * @returns null if there is no such branch
  */
-export function targetOf(repository: Repository, worktrees: readonly Worktree[], named: string | null): Target | null {
-  const base = named === null ? baseOf(repository) : null;
-  const branch = named ?? base?.branch ?? null;
-  if (branch === null) return null;
-  const local = branch.startsWith('-')
-    ? null
-    : (repository.ask(['rev-parse', '--verify', '-q', `${LOCAL}${branch}^{commit}`])?.trim() ?? null);
+export function targetOf(repository: Repository, worktrees: readonly Worktree[], into: string | Base): Target | null {
+  const [branch, base] = typeof into === 'string' ? [into, null] : [into.branch, into];
+  const local = base?.name === branch ? base.commit : localCommit(repository, branch);
   const commit = base?.commit ?? local;
   if (commit === null) return null;
   const root = worktreeOn(worktrees, branch)?.path ?? null;
   return { branch, local, commit, root, name: base?.name ?? branch, behind: base?.behind ?? null };
+}
+
+function localCommit({ ask }: Repository, branch: string): string | null {
+  if (branch.startsWith('-')) return null;
+  return ask(['rev-parse', '--verify', '-q', `${LOCAL}${branch}^{commit}`])?.trim() ?? null;
 }
 
 /** @returns the worktree whose files follow a branch; null if none does, or its folder is gone */

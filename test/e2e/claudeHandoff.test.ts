@@ -137,7 +137,7 @@ describeWithClaude('a real Claude Code', (claude) => {
       const next = new ClaudeTerminal(place, claude, place.work);
       const commit = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: taker, encoding: 'utf8' }).slice(0, 10);
       await next.shows(
-        `handoff "${TITLE}": session ${revival} took it, and answered; 1 commit on main since: ${commit}`,
+        `handoff "${TITLE}": session ${revival} took it, and answered; 1 commit on main since, in ${taker}: ${commit}`,
       );
       const show = shown<string>(place, `handoff show ${id}`);
       process.stdout.write(`${show}\n`);

@@ -123,7 +123,7 @@ describeScenes('a handoff that is enqueued', () => {
       });
       const commit = git(taker, 'rev-parse', 'HEAD').slice(0, 10);
       expect(said).toBe(
-        `handoff "Fix the login": session ${revival} took it, and answered; 1 commit on main since: ${commit} (watchkeeper handoff show ${id})`,
+        `watchkeeper: handoff "Fix the login": session ${revival} took it, and answered; 1 commit on main since, in ${taker}: ${commit} (watchkeeper handoff show ${id})`,
       );
       expect(start('c-last')).toBe('');
     },

@@ -1,4 +1,4 @@
-// covers: memory/worktrees/contents.ts memory/worktrees/hidden.ts memory/worktrees/reflog.ts
+// covers: memory/worktrees/contents.ts memory/worktrees/reflog.ts memory/worktrees/staged.ts
 /** Random worktrees, ended in every way and killed on the way: nothing is lost. `npm run prove -- worktree-ends` takes 200 of them. */
 import { expect, test } from '@jest/globals';
 import { testFolder } from '../harness/folder.js';

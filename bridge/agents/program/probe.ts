@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { errorCode } from '../../../src/errors.js';
 import { ForeignTail } from '../../../src/log/foreignTail.js';
 import { type Redact, redactShapes } from '../../../src/log/redact.js';
+import { shellLine } from '../../../src/shellWords.js';
 import { atMost, type Clock, SECOND } from '../../../src/time.js';
 import { lineOfUser } from './agentUser.js';
 import type { AgentCheckRequest, AgentSurroundings } from './contract.js';
@@ -31,8 +32,7 @@ export type ProbeEnd =
 
 /** @returns the line that a person types to start a program as the project's agents would, for a login */
 export function asAgent({ projectKey }: AgentCheckRequest, words: readonly string[]): string {
-  const quoted = words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`));
-  return `watchkeeper as-agent ${projectKey} -- ${quoted.join(' ')}`;
+  return `watchkeeper as-agent ${projectKey} -- ${shellLine(words)}`;
 }
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;

@@ -1,8 +1,8 @@
 import { delimiter, join } from 'node:path';
 import { seenFile } from '../../../src/files/seenFile.js';
 import { isCheckout, packageRoot } from '../../../src/host/program.js';
+import { shellLine } from '../../../src/shellWords.js';
 import type { ExitCode } from '../../command/command.js';
-import { asTyped } from '../../plugin/agent.js';
 import { commandsOfInstall, type Done, install as installPlugin } from '../../plugin/change.js';
 import { wholeStatusOf } from '../../plugin/status.js';
 import type { PluginCall } from './call.js';
@@ -13,7 +13,7 @@ export async function install(call: PluginCall): Promise<ExitCode> {
   const root = packageRoot();
   const file = places.installation;
   if (isPrinted) {
-    const commands = commandsOfInstall(agents, root).map(asTyped);
+    const commands = commandsOfInstall(agents, root).map(shellLine);
     print([`writes ${file}: ${root}`, ...commands], { installation: file, root, commands });
     return 0;
   }

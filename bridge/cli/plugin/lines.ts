@@ -1,17 +1,19 @@
 /** The lines that the words of `plugin` print. */
+
 import { oneLine } from '../../../src/log/visibleText.js';
+import { shellLine } from '../../../src/shellWords.js';
 import type { CommandContext } from '../../command/command.js';
 import { paragraph } from '../../command/table.js';
-import { type AgentName, asTyped } from '../../plugin/agent.js';
+import type { AgentName } from '../../plugin/agent.js';
 import type { Done } from '../../plugin/change.js';
 import type { Trouble } from '../../plugin/installation.js';
 
 export function doneLines(done: readonly Done[]): string[] {
-  return done.flatMap(({ command, fault }) => [asTyped(command), ...(fault === null ? [] : [`    ${fault}`])]);
+  return done.flatMap(({ command, fault }) => [shellLine(command), ...(fault === null ? [] : [`    ${fault}`])]);
 }
 
 export function doneValue({ command, fault }: Done) {
-  return { command: asTyped(command), fault };
+  return { command: shellLine(command), fault };
 }
 
 export function troubleLines(

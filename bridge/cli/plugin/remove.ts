@@ -2,9 +2,9 @@ import { Memory } from '../../../memory/sessions/memory.js';
 import { counted } from '../../../src/counted.js';
 import { UnreachableError, UsageError } from '../../../src/errors.js';
 import { packageRoot } from '../../../src/host/program.js';
+import { shellLine } from '../../../src/shellWords.js';
 import { systemClock } from '../../../src/time.js';
 import type { CommandContext, ExitCode } from '../../command/command.js';
-import { asTyped } from '../../plugin/agent.js';
 import { commandsOfRemoval, remove as removePlugin } from '../../plugin/change.js';
 import { lookAtSkillAgent, SKILL_AGENT_NAMES } from '../../plugin/skillAgents.js';
 import { hasPlugin, statusOf } from '../../plugin/status.js';
@@ -19,7 +19,7 @@ export async function remove(call: PluginCall): Promise<ExitCode> {
   const { context, places, agents, isOfOne, isPrinted, print } = call;
   const file = places.installation;
   if (isPrinted) {
-    const commands = commandsOfRemoval(agents).map(asTyped);
+    const commands = commandsOfRemoval(agents).map(shellLine);
     print([...commands, ...(isOfOne ? [] : [`removes ${file}`])], {
       installation: isOfOne ? null : file,
       commands,

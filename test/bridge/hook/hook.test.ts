@@ -64,7 +64,7 @@ test('what became of sessions of the directory is shown to the person at the nex
   const sentence = 'session x rested for more than 30 days';
   writeFileSync(join(folder, log), `${JSON.stringify({ ...line, session_id: 'x', sentence })}\n`, { flag: 'a' });
   const start = (session_id: string) => hook(place, payload(place, 'SessionStart', { source: 'startup', session_id }));
-  expect(JSON.parse((await start('c-2')).out)).toEqual({ systemMessage: sentence });
+  expect(JSON.parse((await start('c-2')).out)).toEqual({ systemMessage: `watchkeeper: ${sentence}` });
   expect((await start('c-3')).out).toBe('');
 });
 

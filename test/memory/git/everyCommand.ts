@@ -41,7 +41,10 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'work rebuild': [[ID]],
   'work purge': [[ID], [ID, '--yes']],
   // Without a yes, it makes nothing.
-  'worktree start': [['wanted', '--type', 'fix']],
+  'worktree start': [
+    ['wanted', '--type', 'fix'],
+    ['other', '--type', 'fix', '--from', 'main'],
+  ],
   'worktree list': [['--size']],
   'worktree path': [['main']],
   'worktree end': [['--merged']],

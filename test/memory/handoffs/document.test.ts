@@ -12,7 +12,7 @@ test.each<[Partial<HandoffDocument>, RegExp]>([
   [{ state: 'x'.repeat(MOST_BYTES) }, /largest field is "state"/],
   [{ learnings: Array.from({ length: 60 }, () => 'ü'.repeat(500)) }, /largest field is "learnings"/],
   [{ done: ['x'.repeat(5_000)] }, /"done" has 5000 characters/],
-  [{ files: Array.from({ length: 201 }, (_, index) => `f${index}`) }, /201 files/],
+  [{ files: Array.from({ length: 2_001 }, (_, index) => `f${index}`) }, /2001 files/],
 ])('%# is refused by name', (more, message) => {
   expect(() => made(more)).toThrow(message);
 });

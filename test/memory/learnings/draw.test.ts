@@ -174,3 +174,17 @@ test('without texts no words of a person are shown', async () => {
   expect(value).toMatchObject({ refusals: [{ call: 'npm publish', said: [] }] });
   expect(JSON.stringify([value, lines])).not.toContain('ask me');
 });
+
+test.each([
+  ['a title', 'handoff create --title "Mend the flaky test" --next \'run the test\'', []],
+  ['a message', 'git commit -m "Mend the test"', []],
+  ['a command for a shell', 'bash -c "yarn test --all"', ['bash -c "yarn test --all"']],
+  ['another program on the same', 'yarn "test"', ['yarn "test"']],
+])('the word of a failed call in %s', async (_, next, ways) => {
+  const at = day(1);
+  const deeds = [fails('npm test', 'Error: no Redis'), fails('npm test', 'Error: no Redis'), run(next)];
+  record(memory, folder, { provider: 'claude', conversation: '5f0c1c0e-8a52-4f3e-9a59-0b6c5f6f2e01', at, deeds });
+  const draw = await drawFromSessions(memory, false);
+  const [group] = failuresOf(draw);
+  expect([...(group?.worked.values() ?? [])].map(({ call }) => call)).toEqual(ways);
+});

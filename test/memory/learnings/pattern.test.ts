@@ -1,7 +1,8 @@
-// covers: memory/learnings/pattern.ts
+// covers: memory/learnings/pattern.ts memory/observed/faultLine.ts
 /** Which failures are the same, and which are not. */
 import { describe, expect, test } from '@jest/globals';
-import { commandPattern, errorPattern, faultLine } from '../../../memory/learnings/pattern.js';
+import { commandPattern, errorPattern } from '../../../memory/learnings/pattern.js';
+import { faultLine } from '../../../memory/observed/faultLine.js';
 
 describe('commands are alike', () => {
   test.each([

@@ -5,6 +5,11 @@ test.each([
   ['Exit code 3\nnpm ERR! missing script: test\nmore', 'Exit code 3: npm ERR! missing script: test'],
   ['Exit code 3', 'Exit code 3'],
   [
+    'Exit code 1\n\n> a@1.0.0 test\n> node t.js\n\nstarting\nError: connect ECONNREFUSED',
+    'Exit code 1: Error: connect ECONNREFUSED',
+  ],
+  ['Exit code 1\n\n> a@1.0.0 test\n> node t.js', 'Exit code 1'],
+  [
     '<tool_use_error>InputValidationError: Read failed due to the following issues:\nThe parameter `file_path` is missing</tool_use_error>',
     'InputValidationError: Read failed due to the following issues: The parameter `file_path` is missing',
   ],

@@ -61,6 +61,29 @@ test('the same id in another conversation is another task', () => {
   expect(todosOf(observed)).toHaveLength(2);
 });
 
+test.each([
+  ['merge', '1'],
+  ['replace', null],
+])('an open task that another conversation writes down anew is the same task: %s', (mode, id) => {
+  const next = (...items: Parameters<typeof plan>[1][]) => ({ ...plan(mode, ...items), session_id: 'c2' });
+  const observed = observe(
+    plan('merge', ['1', 'a', 'completed'], ['2', 'b', 'in_progress'], ['3', 'c', 'pending']),
+    next([id, 'b', 'pending']),
+    next([id, 'b', 'completed']),
+    // What is done is not opened again.
+    next(
+      [id === null ? null : '2', 'a', 'pending'],
+      ...(id === null ? [[null, 'b', 'completed'] as [null, string, string]] : []),
+    ),
+  );
+  expect(todosOf(observed)).toEqual([
+    ['t1', 'a', 'completed'],
+    ['t2', 'b', 'completed'],
+    ['t3', 'c', 'pending'],
+    ['t4', 'a', 'pending'],
+  ]);
+});
+
 test('files keep what became of them: created, changed, moved, deleted, read', () => {
   const observed = observe(
     { event: 'files', read: ['r.ts', 'c.ts'], created: ['c.ts'] },

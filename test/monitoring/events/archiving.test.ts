@@ -24,6 +24,7 @@ import { EventReader, type From, type ReadEvent } from '../../../monitoring/even
 import { packageRoot } from '../../../src/host/program.js';
 import { DAY, systemClock } from '../../../src/time.js';
 import { testFolder } from '../../harness/folder.js';
+import { untilStopped } from '../../harness/stopped.js';
 import { appendLines, eventAt } from './eventLines.js';
 
 const OLD = Date.UTC(2026, 0, 1);
@@ -298,6 +299,7 @@ describe('archiving', () => {
     const all = [...range('old', 5), ...range('young', 2), 'meanwhile-0.detected'];
     expect(await idsBehind(file)).toEqual(all);
     const ended = once(child, 'close');
+    await untilStopped(child.pid);
     child.kill('SIGCONT');
     expect(await ended).toEqual([0, null]);
     expect(await idsBehind(file)).toEqual(all);

@@ -8,7 +8,7 @@ import { command as work } from '../../../../bridge/cli/work/work.js';
 import { endRun } from '../../../../memory/programs/runEnd.js';
 import { readProcessIdentity } from '../../../../src/host/identity.js';
 import { SCENES, SessionScene } from '../../../contracts/sessionScenes.js';
-import { asks, calls, START, says } from '../../../src/transcripts/told.js';
+import { asks, calls, returns, START, says } from '../../../src/transcripts/told.js';
 import { runCommand } from '../inProcess.js';
 import { WorkScene } from '../work/scene.js';
 
@@ -67,6 +67,44 @@ test('one at work is meant before one that crashed and one that rests; of two at
   expect(err.split('\n').slice(1)).toEqual([expect.stringContaining(scene.id), expect.stringContaining(first)]);
   // What writes is never guessed.
   expect((await ask(scene, 'log', 'x')).code).toBe(2);
+});
+
+test('a chat that left nothing is not resumed or summed up in place of work; status names its agent, and the rest', async () => {
+  const scene = new SessionScene();
+  scene.begins(GONE, working(), undefined, 'crashed');
+  const crashed = scene.id;
+  scene.begins(HERE, answered(), undefined, 'chat');
+  const chat = scene.id;
+  const others = '1 other session here is unfinished: watchkeeper work list --here\n';
+  expect((await ask(scene, 'status')).err).toBe(`session ${chat}: the only one here with an agent\n${others}`);
+  const why = `session ${crashed}: the only one here whose agent crashed or was cut off\n`;
+  expect(await ask(scene, 'resume')).toMatchObject({ err: why, out: expect.stringContaining('Paint the door') });
+  const { err, out } = await runCommand(work, ['summary', '--pr'], { surroundings: scene.surroundings });
+  expect([err, out.split('\n')[0]]).toEqual([why, '# Paint the door']);
+});
+
+test('of sessions that rest, a summary is that of the last one that left something; else that of the last chat', async () => {
+  const scene = new SessionScene();
+  const rests = (records: ReturnType<typeof working>, label: string) => {
+    scene.begins(HERE, records, undefined, label);
+    scene.in((memory, session) => endRun(memory, session, HERE, 'prompt_input_exit'));
+  };
+  const summed = async () =>
+    (await runCommand(work, ['summary', '--pr'], { surroundings: scene.surroundings })).out.split('\n')[0];
+  rests(answered(), 'first chat');
+  expect(await summed()).toBe('# Is it dry?');
+  const file_path = `${scene.directory}/door.ts`;
+  rests(
+    [
+      asks(now() - 60, 'Paint the door'),
+      calls(now() - 55, 't1', 'Write', { file_path, content: 'x' }),
+      returns(now() - 54, 't1'),
+      says(now() - 53, 'It is green.', 'end_turn'),
+    ] as ReturnType<typeof working>,
+    'work',
+  );
+  rests(answered(), 'second chat');
+  expect(await summed()).toBe('# Paint the door');
 });
 
 test('of many that may be meant, the heaviest twenty are listed, and the rest is counted', async () => {

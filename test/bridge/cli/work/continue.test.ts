@@ -46,7 +46,7 @@ test('nobody is sent into a session, or a conversation of it, in which an agent 
   const first = await startAgent();
   const { session_id: id } = await scene.json('track', ['init', 'T'], shellOf(first));
   const { out } = await scene.say('track', ['resume', id]);
-  expect(out).toContain(`Its agent is at work: process ${first.pid} has worked on it since`);
+  expect(out).toContain(`It has an agent: process ${first.pid} has worked on it since`);
   expect(out).not.toMatch(/To go on with it|Start an agent|Or go on/);
 });
 

@@ -4,19 +4,23 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
+import { command as learn } from '../../../../bridge/cli/learn/learn.js';
 import { command as track } from '../../../../bridge/cli/track/track.js';
 import { command as work } from '../../../../bridge/cli/work/work.js';
 import { command as worktree } from '../../../../bridge/cli/worktree/worktree.js';
+import { programRunner } from '../../../../bridge/command/runProgram.js';
 import type { SessionRow } from '../../../../memory/look/list.js';
 import { startConversation } from '../../../../memory/programs/conversationStart.js';
 import { endRun } from '../../../../memory/programs/runEnd.js';
 import { startContext } from '../../../../memory/programs/sessionContext.js';
 import { squashMessage } from '../../../../memory/verbs/squashMessage.js';
+import { UsageError } from '../../../../src/errors.js';
 import { readProcessIdentity } from '../../../../src/host/identity.js';
+import { systemClock } from '../../../../src/time.js';
 import { AgentsScene, end } from '../../../memory/look/agentsScene.js';
 import { runCommand } from '../inProcess.js';
 
-const COMMANDS = { track, work, worktree };
+const COMMANDS = { learn, track, work, worktree };
 let scene: AgentsScene;
 
 beforeEach(() => {
@@ -29,7 +33,11 @@ async function say(name: keyof typeof COMMANDS, words: string, directory: string
   return runCommand(
     COMMANDS[name],
     words.split(' ').filter((word) => word !== ''),
-    { surroundings: { ...surroundings, variables } },
+    {
+      surroundings: { ...surroundings, variables },
+      runProgram: programRunner(variables, systemClock),
+      readSettings: () => Promise.reject(new UsageError('no bridge is configured')),
+    },
   );
 }
 
@@ -65,7 +73,13 @@ test('a crash is reported where the agent was, with its file, and to the next ag
   expect(out).toContain(`it began in ${scene.made.root}, where its relative paths begin, and its agent came here`);
   expect(out).toContain(join(scene.two, 'roof.ts'));
   expect(out).toContain(`in "${scene.two}": claude --resume c-1`);
-  expect((await say('track', 'crash-detect', scene.one)).out).toContain('no crashed session here');
+  const apart = await say('track', 'crash-detect', scene.one);
+  expect(apart.code).toBe(0);
+  expect(apart.out).toMatch(
+    new RegExp(
+      `^no crashed session here\nin other worktrees .*work list --repository\\):\n {2}${id} crashed .*, in ${scene.made.root}: what c-1 is for\n$`,
+    ),
+  );
   const { out: main } = await say('track', 'crash-detect', scene.made.root);
   expect(main).toContain(`its agent was last in ${scene.two}`);
 
@@ -92,6 +106,10 @@ test('the session is meant there, and listed there with where it began; of the r
   process.stdout.write(main);
   expect(main).toContain(`${id}: its agent is in ${scene.two}`);
   expect(await listed('--here', scene.one)).toEqual([]);
+  // Whether it is at work or rests cannot be seen from the process.
+  const { out: trees } = await say('worktree', 'list', scene.made.root);
+  expect(trees).toContain(`main: session ${id} began here, its agent runs in another folder: what c-1 is for\n`);
+  expect(trees).toContain(`fix/two: session ${id} came here, its agent runs here: what c-1 is for\n`);
 
   const other = scene.agent('c-2', scene.one);
   const apart = scene.agent('c-3', scene.folder);
@@ -100,6 +118,36 @@ test('the session is meant there, and listed there with where it began; of the r
   expect(ids(await listed('', scene.two))).toEqual([id, other.id, apart.id].sort());
   await expect(say('work', 'list --repository', scene.folder)).rejects.toThrow('is in no git repository');
   await expect(say('work', 'list --repository --here', scene.two)).rejects.toThrow('give one of them');
+});
+
+test('a session whose agent was killed in a worktree that has ended since says how that is brought back', async () => {
+  const id = await killedIn(scene.two);
+  expect((await say('worktree', 'end two --discard fix/two', scene.made.root)).code).toBe(0);
+  for (const [name, words] of [
+    ['work', `show ${id}`],
+    ['track', `crash-detect --session ${id}`],
+  ] as const) {
+    const { out } = await say(name, words, scene.made.root);
+    expect(out).toContain(`its agent was last in ${scene.two}, which does not exist any more`);
+    const [line = ''] = /(?<=to bring it back: )git .*/.exec(out) ?? [];
+    expect(line).toContain('refs/watchkeeper/removed/fix-two-');
+    if (name === 'work') continue;
+    execFileSync('sh', ['-c', line], { env: scene.made.git.variables, stdio: 'pipe' });
+    expect(existsSync(join(scene.two, 'roof.ts'))).toBe(true);
+  }
+});
+
+test('what failed in a session of a removed worktree is drawn in its repository still', async () => {
+  const { child } = scene.agent('c-1', scene.one);
+  const call = { type: 'tool_use', id: 'f1', name: 'Bash', input: { command: 'npm test' } };
+  const result = { type: 'tool_result', tool_use_id: 'f1', content: 'Exit code 1\nError: no Redis', is_error: true };
+  scene.writes('c-1', scene.one, { role: 'assistant', content: [call] });
+  scene.writes('c-1', scene.one, { role: 'user', content: [result] });
+  await end(child);
+  const drawn = async () => (await say('learn', 'draw --json', scene.made.root)).out;
+  expect(await drawn()).toContain('no Redis');
+  scene.made.git.run(scene.made.root, 'worktree', 'remove', '--force', scene.one);
+  expect(await drawn()).toContain('no Redis');
 });
 
 test('a session of a removed worktree is one of the repository, and the printed line brings the worktree back', async () => {
@@ -217,7 +265,11 @@ test('what crashed there is in the way of a new session there', async () => {
   expect((await say('track', 'init Paint', scene.one)).code).toBe(0);
 });
 
-test('the message of the commit that merges a worktree has the sessions that came there, with their files there', async () => {
+test('the message of the commit that merges a worktree has the sessions that came there, with their files there, and no idle chat', async () => {
+  const chat = scene.agent('c-0', scene.two);
+  const content = [{ type: 'text', text: 'It is a house.' }];
+  scene.writes('c-0', scene.two, { role: 'assistant', content, stop_reason: 'end_turn' });
+  await end(chat.child);
   const { id, child } = scene.agent('c-1', scene.made.root);
   for (const [cwd, name] of [
     [scene.made.root, 'main.ts'],
@@ -230,4 +282,26 @@ test('the message of the commit that merges a worktree has the sessions that cam
   expect(message).toContain(`Session ${id}: what c-1 is for`);
   expect(message).toContain('\n- roof.ts\n');
   expect(message).not.toContain('main.ts');
+  expect(message).not.toContain(chat.id);
+  expect(message).toMatch(/^what c-1 is for\n/);
 });
+
+test.each([
+  ['inside of the main checkout', (main: string) => join(main, '.claude/worktrees/aside')],
+  ['beside it', (main: string) => `${main}.worktrees/fix-two`],
+])(
+  'a pull request names the files of the worktree that its agent entered as its branch has them: %s',
+  async (_, at) => {
+    const path = at(scene.made.root);
+    if (!existsSync(path)) scene.made.git.run(scene.made.root, 'worktree', 'add', '-q', '-b', 'aside', path);
+    const { id, child } = scene.agent('c-1', scene.made.root);
+    scene.isWriting('c-1', path, join(path, 'roof.ts'));
+    const outside = join(scene.folder, 'notes.md');
+    scene.isWriting('c-1', path, outside);
+    for (const file of [join(path, 'roof.ts'), outside])
+      await say('track', `file ${file} --done --session ${id}`, path);
+    const { out } = await say('work', `summary ${id} --pr`, path);
+    expect(out.match(/^- `.*/gm)).toEqual(['- `roof.ts`']);
+    await end(child);
+  },
+);

@@ -506,6 +506,27 @@ test('in a `.bare` container, also for the worktree in which git would be asked'
   expect((await made.ended(['one', '--merge'], home)).removed).toBe(true);
 });
 
+test('without a name for the commit it says what to type, and nothing is listed as removed', async () => {
+  const path = made.begun('feature/one');
+  for (const words of [
+    ['user.useConfigOnly', 'true'],
+    ['user.name', ''],
+    ['user.email', ''],
+  ])
+    made.git.run(made.root, 'config', ...words);
+  const refs = made.refs();
+  const { code, fault, kept } = await made.ended(['one', '--merge']);
+  expect({ code, kept }).toEqual({ code: 1, kept: null });
+  expect(fault).toContain('`git config user.name NAME` and `git config user.email ADDRESS`');
+  expect(fault).not.toContain('\n');
+  expect(made.refs()).toBe(refs);
+  expect(made.callIn(made.root, ['worktree', 'list']).out).not.toContain('removed worktree');
+  made.git.run(made.root, 'config', 'user.name', 'a');
+  made.git.run(made.root, 'config', 'user.email', 'a@example.com');
+  expect(await made.ended(['one', '--merge'])).toMatchObject({ removed: true });
+  expect(made.isGone(path)).toBe(true);
+});
+
 test('a secret of a session is not in the message', async () => {
   const path = made.begun('feature/one');
   const secret = `ghp_${'a1B2'.repeat(9)}`;

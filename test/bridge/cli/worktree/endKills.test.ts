@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { FAILPOINTS } from '../../../../src/failpoints.js';
 import { compiledProgram } from '../../../../src/host/program.js';
+import { untilStopped } from '../../../harness/stopped.js';
 import { Ends, put } from './endScene.js';
 
 let made: Ends;
@@ -98,6 +99,7 @@ test('a folder that changes before it is deleted gets its name back', async () =
   });
   const out = text(child.stdout);
   await once(child.stderr, 'data');
+  await untilStopped(child.pid);
   const [doomed = ''] = readdirSync(dirname(path));
   put(join(dirname(path), doomed, 'late.txt'), 'late\n');
   child.kill('SIGCONT');

@@ -1,4 +1,4 @@
-// covers: memory/worktrees/repositories.ts memory/worktrees/conversions.ts memory/worktrees/hidden.ts memory/worktrees/reflog.ts
+// covers: memory/worktrees/repositories.ts memory/worktrees/conversions.ts memory/worktrees/staged.ts memory/worktrees/reflog.ts
 /** `watchkeeper worktree end` where git itself does not show what there is, or would bring it back as something else. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -102,7 +102,7 @@ describe('ignored files that `.worktreeinclude` names', () => {
     put(join(made.root, '.env.other'), '');
     put(join(made.root, 'new.txt'), 'not ignored\n');
     const done = await start(['login', '--type', 'feature', '--yes']);
-    expect(done.out).toContain('copied from the main checkout: .env, conf/.env.local\n');
+    expect(done.out).toContain('copies from the main checkout: .env, conf/.env.local\n');
     expect(lstatSync(join(login(), '.env')).mode & 0o777).toBe(0o600);
     expect(readFileSync(join(login(), 'conf/.env.local'), 'utf8')).toBe('KEY=2\n');
     for (const name of ['.env.other', 'new.txt']) expect(existsSync(join(login(), name))).toBe(false);

@@ -53,12 +53,19 @@ describe('list', () => {
     expect(out).toMatch(/^BRANCH +CHANGES +MERGED INTO main /);
   });
 
+  test('cuts no folder, because those of one repository differ at their ends', async () => {
+    const long = 'so-long-a-name-that-no-line-of-a-terminal-has-room-for-all-of-its-folder';
+    const paths = ['one', 'two'].map((end) => made.add(`feature/${long}-${end}`));
+    const { out } = await say(['list']);
+    for (const path of paths) expect(out).toContain(`${path}\n`);
+  });
+
   test('names sessions, and who holds a worktree', async () => {
     const one = made.add('feature/one');
     const begun = await scene.json('work', ['start', '--purpose', 'Paint the door'], caller(one));
     const { out } = await say(['list']);
     expect(rowOf(out, 'feature/one')).toMatch(/ 1 session$/);
-    expect(out).toContain(`feature/one: session ${begun.session_id} holds it, no agent works on it: Paint the door\n`);
+    expect(out).toContain(`feature/one: session ${begun.session_id} holds it, without an agent: Paint the door\n`);
     expect((await listed()).worktrees[1].sessions).toMatchObject([{ session_id: begun.session_id, holds: true }]);
   });
 

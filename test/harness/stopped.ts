@@ -1,0 +1,10 @@
+/** Processes that stop themselves, as at a failpoint. */
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const LOOK_EVERY_MS = 5;
+
+/** Awaits that a process has stopped: one that is told to go on before it stops would never go on. */
+export async function untilStopped(pid: number | undefined): Promise<void> {
+  while (!/\) [Tt] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))) await pause(LOOK_EVERY_MS);
+}
