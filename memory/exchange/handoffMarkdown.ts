@@ -1,6 +1,7 @@
 /** A handoff as Markdown with front matter, out and in: teams keep such files in their repositories. */
 import { parse } from 'yaml';
 import { describeError, UsageError } from '../../src/errors.js';
+import { visible } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
 import type { HandoffDocument } from '../handoffs/document.js';
 import type { Handoff } from '../handoffs/handoffs.js';
@@ -48,7 +49,7 @@ export function handoffMarkdown({ state: { offer, answer } }: Handoff): string {
     const lines = typeof value === 'string' ? value.split('\n') : (value ?? []).map(itemOf);
     return lines.length === 0 ? [] : ['', `## ${HEADINGS[field]}`, '', ...lines];
   });
-  return `${['---', ...yamlOf(front), '---', '', `# ${document.title}`, ...sections].join('\n')}\n`;
+  return visible(`${['---', ...yamlOf(front), '---', '', `# ${document.title}`, ...sections].join('\n')}\n`);
 }
 
 function itemOf(text: string): string {

@@ -1,5 +1,6 @@
 /** Learnings as Markdown: teams keep such files in their repositories. */
 import { basename } from 'node:path';
+import { visible } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
 import type { Action, Learning, LearningsState } from '../learnings/kind.js';
 
@@ -19,7 +20,7 @@ export function learningsMarkdown(state: LearningsState, groups: ReadonlyMap<str
       ...learnings.toReversed().flatMap((learning) => learningLines(learning, actions)),
     ];
   });
-  return `${[MADE_HERE, ...sections].join('\n')}\n`;
+  return visible(`${[MADE_HERE, ...sections].join('\n')}\n`);
 }
 
 function learningLines({ id, text, tags, at, session_id }: Learning, actions: readonly Action[]): string[] {

@@ -41,9 +41,15 @@ export interface Repository {
   /**
    * As {@link ask}, about another worktree of the repository.
    * @param encoding as of {@link GitCall}
+   * @param input in that encoding
    * @returns null also if its files belong to another user
    */
-  askIn(worktree: WorktreePlace, args: readonly string[], encoding?: GitCall['encoding']): string | null;
+  askIn(
+    worktree: WorktreePlace,
+    args: readonly string[],
+    encoding?: GitCall['encoding'],
+    input?: string,
+  ): string | null;
   /**
    * Asks about commits alone. Git may write objects and an index: they last as long as the question, outside the repository. No
    * setting and no worktree of a user changes the answer.
@@ -112,8 +118,8 @@ interface Place {
 function repositoryIn(ours: string, { root, folders, settings, variables, askingMs }: Place): Repository {
   const { common, folder } = folders;
   const { isBare, ofFiles, ofPrint, setup } = settings;
-  const printed = (line: GitLine, encoding?: GitCall['encoding']) => {
-    const { code, out } = runGit(line, { limitMs: askingMs, encoding });
+  const printed = (line: GitLine, call: Pick<GitCall, 'encoding' | 'input'> = {}) => {
+    const { code, out } = runGit(line, { limitMs: askingMs, ...call });
     return code === 0 ? out : null;
   };
   let isPrepared = false;
@@ -126,9 +132,9 @@ function repositoryIn(ours: string, { root, folders, settings, variables, asking
       const obeyed = print === 'plain' ? ofFiles : [...ofFiles, ...ofPrint];
       return printed(privateLine({ ...folders, root, ours, settings: obeyed }, args, variables));
     },
-    askIn(place, args, encoding) {
+    askIn(place, args, encoding, input) {
       if (!isOwn(place)) return null;
-      return printed(privateLine({ ...place, common, ours, settings: ofFiles }, args, variables), encoding);
+      return printed(privateLine({ ...place, common, ours, settings: ofFiles }, args, variables), { encoding, input });
     },
     attempt(args, call = {}) {
       if (!isPrepared) prepareTrial(ours, common);

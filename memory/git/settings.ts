@@ -9,6 +9,7 @@ const OF_FILES = [
   'autocrlf',
   'bigfilethreshold',
   'checkstat',
+  'eol',
   'excludesfile',
   'filemode',
   'ignorecase',

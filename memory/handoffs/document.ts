@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { UsageError } from '../../src/errors.js';
 import type { Redact } from '../../src/log/redact.js';
+import { isBlank } from '../../src/log/visibleText.js';
 import { MOST_FILES } from '../fold/bounds.js';
 import { LONGEST_TEXT } from '../logs/line.js';
 
@@ -32,7 +33,10 @@ export const LIST_FIELDS = ['done', 'learnings', 'files', 'next', 'references', 
  * @throws UsageError if the title, the learnings or the next steps are missing, or something is too long; it names the field
  */
 export function documentOf(given: Partial<HandoffDocument>, redact: Redact): HandoffDocument {
-  const text = (value: string | null | undefined) => redact(value ?? '').trim() || null;
+  const text = (value: string | null | undefined) => {
+    const words = redact(value ?? '').trim();
+    return isBlank(words) ? null : words;
+  };
   const list = (values: readonly string[] | undefined) => (values ?? []).flatMap((value) => text(value) ?? []);
   const document: HandoffDocument = {
     title: (text(given.title) ?? '').replace(/\s+/g, ' '),

@@ -1,5 +1,5 @@
 /** Draws from sessions, or from a transcript that belongs to none. */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { AGENT_PROGRAMS } from '../../src/agents/programs.js';
 import { UsageError } from '../../src/errors.js';
 import { transcriptOf } from '../observed/programFolders.js';
@@ -29,12 +29,24 @@ export async function drawFromSession(memory: Viewer, session: OpenSession): Pro
   return draw;
 }
 
-/** @param path of a transcript of a known program, or of a journal. @throws UsageError if it is not there */
+/**
+ * @param path of a transcript of a known program, or of a journal
+ * @throws UsageError if it is not there, is no file, or holds none of their records
+ */
 export async function drawFromFile({ stamp: { redact } }: Pick<Memory, 'stamp'>, path: string): Promise<Draw> {
   if (!existsSync(path)) throw new UsageError(`there is no file ${path}`);
+  if (!statSync(path).isFile()) throw new UsageError(`${path} is no file`);
   const draw = new Draw(redact);
   draw.begin(path);
-  for await (const records of recordsOfFile(path, redact)) for (const record of records) draw.take(record);
+  let count = 0;
+  for await (const records of recordsOfFile(path, redact)) {
+    for (const record of records) {
+      if (typeof record.event === 'string') count += 1;
+      draw.take(record);
+    }
+  }
+  if (count === 0)
+    throw new UsageError(`${path} holds no record of Claude Code or Codex: name a transcript, or a journal`);
   return draw;
 }
 

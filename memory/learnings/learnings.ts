@@ -2,6 +2,7 @@
 import { UsageError } from '../../src/errors.js';
 import { idsNamed, ulid } from '../../src/ids.js';
 import { lastOf } from '../../src/log/shorten.js';
+import { isBlank } from '../../src/log/visibleText.js';
 import { repositoryOf } from '../git/history.js';
 import type { Places } from '../home/places.js';
 import { RefusedError } from '../logs/kind.js';
@@ -129,7 +130,7 @@ export class Learnings {
   /** A log cuts long texts. Nothing that was typed is lost that way. */
   #whole(what: string, given: string, longest = LONGEST_TEXT): string {
     const text = this.#stamp.redact(given).trim();
-    if (text === '') throw new UsageError(`${what} is empty`);
+    if (isBlank(text)) throw new UsageError(`${what} is empty`);
     if (text.length <= longest) return text;
     throw new UsageError(`${what} has ${text.length} characters; at most ${longest} fit`);
   }

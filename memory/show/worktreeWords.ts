@@ -1,5 +1,6 @@
 /** Words about a worktree: cells of a table, and sentences about those that need one. */
 import { counted } from '../../src/counted.js';
+import { shellWord } from '../../src/shellWords.js';
 import type { Inside } from '../look/inWorktrees.js';
 import type { ListedWorktree, WorktreeList } from '../worktrees/list.js';
 import type { Answer, Why } from '../worktrees/merged.js';
@@ -118,6 +119,8 @@ function ghostWords({ kind, answers_for }: NonNullable<ListedWorktree['ghost']>,
       return `git's folder ${path} does not say where it is`;
     case 'unregistered':
       return `${path} was a worktree that git does not know any more`;
+    case 'moved':
+      return `${path} was moved by hand, and git looks for it elsewhere: \`git worktree repair ${shellWord(path)}\``;
     case 'lost_git':
       return `${path} has lost its .git${answers}`;
     default:

@@ -30,7 +30,7 @@ export async function endMerged(
   isAgreed: boolean,
   door: Door,
 ): Promise<Outcome> {
-  const cutOff = isAgreed ? cutOffRemovals(place.common) : [];
+  const cutOff = isAgreed ? cutOffRemovals(place.common, memory.surroundings.process) : [];
   const finished = cutOff.flatMap(({ path }) => finishNamed(memory, place, { name: path, isRemote: false }) ?? []);
   const worktrees = allOf(memory, place);
   const { around, asides } = await aroundOf(memory, place, worktrees, door);

@@ -8,7 +8,7 @@ import { type Examined, examine, type Wanted } from '../worktrees/examine.js';
 import { wayBack } from '../worktrees/kept.js';
 import { findWorktrees } from '../worktrees/list.js';
 import { type RepositoryPlace, stayingFolder } from '../worktrees/place.js';
-import { cutOffRemovals, type Removal, removedWorktrees } from '../worktrees/records.js';
+import { cutOffRemovals, type Removal, removedWorktrees, runningRemovals } from '../worktrees/records.js';
 import { takeBack } from '../worktrees/removal.js';
 import { type Worktree, worktreesNamed } from '../worktrees/worktree.js';
 import { type Around, offeredIn } from './againstEnding.js';
@@ -64,7 +64,7 @@ export function removedNamed(
 }
 
 /**
- * Finishes a removal that was cut off.
+ * Finishes a removal that was cut off, or says that another process is doing it.
  * @param isRemote whether the remote branch is to go
  * @returns null if there is none of that name, or it had not really begun
  */
@@ -73,8 +73,15 @@ export function finishNamed(
   place: RepositoryPlace,
   { name, isRemote }: { readonly name: string; readonly isRemote: boolean },
 ): Finished | null {
-  const { directory, variables } = memory.surroundings;
-  const cut = cutOffRemovals(place.common);
+  const { directory, variables, process: here } = memory.surroundings;
+  const running = runningRemovals(place.common, here);
+  const [busy] = worktreesNamed(running.map(asWorktree), name, directory);
+  const other = running.find(({ path, branch }) => busy?.path === path && busy.branch === branch);
+  if (other !== undefined) {
+    const fault = `${other.name}: the process ${other.by?.pid} is removing it`;
+    return { removal: other, way_back: [], fault, lines: [fault], asides: [] };
+  }
+  const cut = cutOffRemovals(place.common, here);
   const [found] = worktreesNamed(cut.map(asWorktree), name, directory);
   const removal = cut.find(({ path, branch }) => found?.path === path && found.branch === branch);
   if (removal === undefined) return null;
@@ -125,7 +132,7 @@ export async function endOne(memory: Memory, place: RepositoryPlace, one: EndOne
   const { variables } = memory.surroundings;
   const ending = {
     ...{ examined, worktrees, message, is_remote_removed: isRemote },
-    ...{ removed_days: memory.settings.removed_days, now: memory.clock.now() },
+    ...{ removed_days: memory.settings.removed_days, now: memory.clock.now(), by: memory.surroundings.process },
   };
   const workspace = memory.claims.find(worktreeAt(path).id);
   if (workspace !== null) memory.claims.worktrees.note(workspace);

@@ -8,6 +8,7 @@
  */
 import { dirname } from 'node:path';
 import type { Repository, WorktreePlace } from '../git/repository.js';
+import { conversionsOf } from './conversions.js';
 import { stateOf } from './dirt.js';
 import { entryAt } from './entry.js';
 import { forgottenCommits } from './reflog.js';
@@ -17,6 +18,8 @@ const OBJECT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 /** In the third parent: the input of `git update-index -z --index-info` that brings the conflicts back. */
 export const CONFLICTS_FILE = 'index-info';
 const SUBMODULE = '160000';
+/** So many parents can one commit have without a command line that is too long. */
+const MOST_PARENTS = 1_000;
 const ENTRY = /^(\d+) ([0-9a-f]+) (\d)\t(.*)$/s;
 
 export interface Contents {
@@ -29,6 +32,8 @@ export interface Contents {
   readonly has_conflicts: boolean;
   /** Commits that only a log knows: the newest of each line of them. */
   readonly forgotten: readonly string[];
+  /** As in {@link Removed}. */
+  readonly filters: readonly string[] | null;
 }
 
 export interface ContentsOf extends WorktreePlace {
@@ -47,11 +52,12 @@ export function contentsOf(repository: Repository, place: ContentsOf, roots: Rea
   const staged = stagedIn(repository, place);
   if (state === null || staged === null) return 'git cannot list its files';
   const { head, dirt } = state;
-  const tracked = [...dirt.tracked, ...staged.hidden.map((path) => Buffer.from(path).toString('latin1'))];
+  const tracked = [...dirt.tracked, ...staged.hidden];
   const forgotten = forgottenCommits(repository, place);
   if (forgotten === null) return 'git cannot read the logs of its commits';
   const is_dirty = tracked.length + dirt.untracked.length > 0;
-  if (!is_dirty && forgotten.length === 0) return { head, is_dirty, commit: null, has_conflicts: false, forgotten };
+  if (!is_dirty && forgotten.length === 0)
+    return { head, is_dirty, commit: null, has_conflicts: false, forgotten, filters: null };
   try {
     const writing = new Writing(repository, place);
     const { index, files, sides } = writing.trees(tracked, dirt.untracked);
@@ -60,9 +66,16 @@ export function contentsOf(repository: Repository, place: ContentsOf, roots: Rea
     const third =
       sides === null && forgotten.length === 0
         ? []
-        : [writing.commit(sides ?? writing.emptyTree(), forgotten, 'conflicts, and commits of the logs')];
+        : [
+            writing.commit(
+              sides ?? writing.emptyTree(),
+              writing.gathered(forgotten),
+              'conflicts, and commits of the logs',
+            ),
+          ];
     const commit = writing.commit(files, [...first, staged, ...third], `files of ${place.name}`);
-    return { head, is_dirty, commit, has_conflicts: sides !== null, forgotten };
+    const filters = conversionsOf(repository, place, [...tracked, ...dirt.untracked]);
+    return { head, is_dirty, commit, has_conflicts: sides !== null, forgotten, filters };
   } catch (error) {
     if (error instanceof NotWritten) return error.message;
     throw error;
@@ -110,6 +123,15 @@ class Writing {
       ['commit-tree', tree, ...parents.flatMap((parent) => ['-p', parent])],
       `watchkeeper: ${words}\n`,
     );
+  }
+
+  /** @returns commits that reach all of these, as few as one commit can have as parents */
+  gathered(commits: readonly string[]): readonly string[] {
+    if (commits.length <= MOST_PARENTS) return commits;
+    const parts = Array.from({ length: Math.ceil(commits.length / MOST_PARENTS) }, (_, part) =>
+      commits.slice(part * MOST_PARENTS, (part + 1) * MOST_PARENTS),
+    );
+    return this.gathered(parts.map((part) => this.commit(this.emptyTree(), part, 'commits of the logs')));
   }
 
   emptyTree(): string {

@@ -2,10 +2,13 @@
  * Ends a worktree that nothing speaks against: keeps what no branch has, merges it, and removes it. Each step is harmless if it is the
  * last, and the same call finishes.
  */
+import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
+import type { ProcessIdentity } from '../../src/host/identity.js';
 import { shortCommit } from '../git/checkout.js';
 import type { GitVariables } from '../git/gitLine.js';
 import { type Repository, withRepository } from '../git/repository.js';
+import { baseOf } from './base.js';
 import { type Contents, contentsOf } from './contents.js';
 import { ASKING, type Examined } from './examine.js';
 import { forgetKept, keep, removeOld, wayBack } from './kept.js';
@@ -13,7 +16,7 @@ import { Target as Merges } from './merged.js';
 import { type RepositoryPlace, stayingFolder } from './place.js';
 import { doomedName, type Removal } from './records.js';
 import { remoteBranch } from './remote.js';
-import { finishRemoval, type RemoteBranch, removeWorktree } from './removal.js';
+import { finishRemoval, type RemoteBranch, removeWorktree, takenAway } from './removal.js';
 import { commitSquash, moveTarget } from './squash.js';
 import { targetOf } from './target.js';
 import type { Worktree } from './worktree.js';
@@ -34,6 +37,8 @@ export interface Ending {
   readonly removed_days: number;
   /** UTC epoch milliseconds. */
   readonly now: number;
+  /** The process that does it. */
+  readonly by: ProcessIdentity;
 }
 
 export interface Ended {
@@ -86,6 +91,7 @@ class Performance {
   #newlyKept: { readonly ref: string; readonly commit: string } | null = null;
   #commit: string | null = null;
   #wayBack: readonly string[] = [];
+  #isBranchRemoved = false;
 
   constructor(repository: Repository, place: RepositoryPlace, ending: Ending, variables: GitVariables) {
     this.#repository = repository;
@@ -99,7 +105,7 @@ class Performance {
     const { path, folder } = worktree;
     if (folder === null) return this.#stays(`git does not know ${path}`);
     const contents = this.#contents(path, folder);
-    if (typeof contents === 'string') return this.#stays(contents);
+    if (typeof contents === 'string') return this.#stays(existsSync(path) ? contents : takenAway(path));
     const isChanged = contents.head !== tip || (contents.is_dirty && way !== 'discard');
     if (isChanged) return this.#stays(`${path} was changed in the meantime: try again`);
     const unkept = this.#keep(contents);
@@ -108,7 +114,8 @@ class Performance {
     if (fault !== null) return this.#staysWhole(fault);
     // It is asked where the worktree may be.
     const old = removeOld(this.#repository, this.#ending.removed_days, this.#ending.now, this.#variables);
-    const { fault: left, asides } = this.#remove(contents, folder);
+    const { fault: left, asides, branch_removed } = this.#remove(contents, folder);
+    this.#isBranchRemoved = branch_removed;
     const days = `kept for more than ${this.#ending.removed_days} days, and gone:`;
     this.#asides.push(...asides, ...(old.length === 0 ? [] : [`${days} ${old.join(', ')}`]));
     return this.#ended(left);
@@ -141,11 +148,22 @@ class Performance {
     return null;
   }
 
-  /** Whether another branch has a commit. */
+  /**
+   * Whether another branch has a commit. The branch of another worktree may go at the same time, and another name of a branch has nothing
+   * without it.
+   */
   #isHeld(commit: string): boolean {
-    const own = LOCAL + this.#ending.examined.branch;
-    const holders = this.#repository.ask(['for-each-ref', '--format=%(refname)', '--contains', commit, LOCAL]);
-    return holders?.split('\n').some((ref) => ref !== '' && ref !== own) ?? false;
+    const { examined, worktrees } = this.#ending;
+    const leaving = new Set([examined.branch, ...worktrees.flatMap((each) => (each.is_main ? [] : [each.branch]))]);
+    const lasting = baseOf(this.#repository)?.branch;
+    if (lasting !== undefined && lasting !== examined.branch) leaving.delete(lasting);
+    const words = ['for-each-ref', '--format=%(refname)%09%(symref)', '--contains', commit, LOCAL];
+    const holders =
+      this.#repository
+        .ask(words)
+        ?.split('\n')
+        .filter((line) => line.endsWith('\t')) ?? [];
+    return holders.some((line) => !leaving.has(line.slice(LOCAL.length, -1)));
   }
 
   #merge(): string | null {
@@ -153,13 +171,15 @@ class Performance {
     const { target, merged, tip } = examined;
     if (target === null || merged?.merged === 'yes' || tip === null) return null;
     const again = targetOf(this.#repository, worktrees, target.branch);
-    if (again?.local !== target.local) return `${target.branch} has moved in the meantime: try again`;
+    const moved = `${target.branch} has moved in the meantime: try again`;
+    if (again?.local !== target.local) return moved;
     const merges = new Merges(this.#repository, target.commit, NO_LOOK_BACK);
     const tree = merges.storedTree(tip);
     if (tree === null) return 'git cannot merge it';
     const squash = commitSquash(this.#repository, { tree, parent: target.commit, message }, this.#variables);
     if ('fault' in squash) return `git did not make the commit, so nothing was merged: ${squash.fault}`;
     const fault = moveTarget(this.#repository, target, squash.commit, this.#variables);
+    if (fault !== null && targetOf(this.#repository, worktrees, target.branch)?.local !== target.local) return moved;
     if (fault !== null) return `${target.branch} does not move to the squash commit ${squash.commit}: ${fault}`;
     this.#commit = squash.commit;
     this.#asides.push(`no commit hook has run for ${shortCommit(squash.commit)}`);
@@ -170,18 +190,23 @@ class Performance {
     const { examined, is_remote_removed, now } = this.#ending;
     const { worktree, name, branch, tip } = examined;
     const { path } = worktree;
-    const { head, commit, has_conflicts, forgotten } = contents;
+    const { head, commit, has_conflicts, forgotten, filters } = contents;
     const leaving = this.#leavingBranch();
     const removal: Removal = {
-      ...{ v: 1, name, path, doomed: doomedName(path), folder, branch, is_confirmed: false, at: now },
+      ...{ v: 1, name, path, folder, branch, is_confirmed: false, at: now },
+      ...{ doomed: doomedName(path, this.#ending.by.pid), by: this.#ending.by },
       ...{ tip: leaving === null ? null : tip, kept: this.#kept, head, has_conflicts },
-      ...{ has_files: commit !== null, has_forgotten: forgotten.length > 0 },
+      ...{ has_files: commit !== null, has_forgotten: forgotten.length > 0, filters },
     };
     this.#wayBack = wayBack(removal, stayingFolder(this.#place));
     const remote = is_remote_removed && leaving !== null && tip !== null ? this.#remoteOf(leaving, tip) : null;
     const isAsKept = (root: string) => {
       const again = this.#contents(root, folder);
-      return typeof again !== 'string' && again.head === contents.head && again.commit === contents.commit;
+      // Another process may have given up the same ref.
+      const isRefThere =
+        this.#kept === null || this.#repository.attempt(['rev-parse', '--verify', '-q', this.#kept]).code === 0;
+      const isSame = typeof again !== 'string' && again.head === contents.head && again.commit === contents.commit;
+      return isRefThere && isSame;
     };
     return removeWorktree(this.#place.common, removal, { isAsKept, remote }, this.#variables);
   }
@@ -205,9 +230,8 @@ class Performance {
   }
 
   #ended(fault: string | null): Ended {
-    const branch_removed = fault === null && this.#leavingBranch() !== null;
     return {
-      ...{ fault, kept: this.#kept, commit: this.#commit, branch_removed },
+      ...{ fault, kept: this.#kept, commit: this.#commit, branch_removed: this.#isBranchRemoved },
       ...{ way_back: this.#wayBack, asides: this.#asides },
     };
   }

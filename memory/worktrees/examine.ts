@@ -1,5 +1,6 @@
 /** Looks at a worktree that is to go, and finds all that git says against it. No byte of the repository is changed. */
 import { basename, sep } from 'node:path';
+import { shellWord } from '../../src/shellWords.js';
 import { MINUTE, SECOND } from '../../src/time.js';
 import type { GitVariables } from '../git/gitLine.js';
 import { type Asking, type Repository, withRepository } from '../git/repository.js';
@@ -98,6 +99,7 @@ class Examination {
       way,
       dirt: state.dirt,
       ...staged,
+      hidden: staged.hidden.map((path) => Buffer.from(path, 'latin1').toString()),
       ignored: ignored ?? [],
       inside,
       main,
@@ -140,6 +142,7 @@ function leftover({ path, ghost }: Worktree): Reason {
     replaced: `${path} belongs to another repository`,
     unreadable: `git's folder ${path} does not say where it is`,
     unregistered: `${path} was a worktree that git does not know any more`,
+    moved: `${path} was moved by hand, and git looks for it elsewhere`,
     lost_git: `${path} has lost its .git`,
   };
   return {
@@ -147,8 +150,10 @@ function leftover({ path, ghost }: Worktree): Reason {
     words: ghost === null ? `git cannot say what is in ${path}` : words[ghost.kind],
     remedy:
       ghost?.kind === 'folder_gone'
-        ? 'if its disk comes back, so does it; otherwise `git worktree prune`, which leaves its branch'
-        : '`watchkeeper worktree list` says what to do about leftovers; look at its files first',
+        ? 'if it was moved, `git worktree repair` with its folder; otherwise `git worktree prune`, which leaves its branch'
+        : ghost?.kind === 'moved'
+          ? `\`git worktree repair ${shellWord(path)}\``
+          : '`watchkeeper worktree list` says what to do about leftovers; look at its files first',
   };
 }
 

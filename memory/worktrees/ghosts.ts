@@ -16,9 +16,10 @@ export interface Ghost {
    * - `replaced`: git has registered it, and another repository's files are there
    * - `unreadable`: git has a folder for it that does not say where it is
    * - `unregistered`: a folder that was a worktree, and git does not know it any more
+   * - `moved`: a folder that was a worktree, and git looks for it elsewhere, where nothing is
    * - `lost_git`: a folder among worktrees without `.git`
    */
-  readonly kind: 'folder_gone' | 'replaced' | 'unreadable' | 'unregistered' | 'lost_git';
+  readonly kind: 'folder_gone' | 'replaced' | 'unreadable' | 'unregistered' | 'moved' | 'lost_git';
   /** The top level of the repository that git takes for the folder's; null if there is none. */
   readonly answers_for: string | null;
 }
@@ -50,8 +51,11 @@ export function leftovers(place: RepositoryPlace, registered: readonly Registere
     for (const path of foldersIn(parent)) {
       if (known.has(path)) continue;
       if (existsSync(join(path, '.git'))) {
-        if (dirname(realOf(gitFoldersOf(path).folder)) === join(common, 'worktrees'))
-          found.set(path, { kind: 'unregistered', answers_for: null });
+        const own = realOf(gitFoldersOf(path).folder);
+        if (dirname(own) !== join(common, 'worktrees')) continue;
+        const noted = registered.find(({ folder }) => realOf(folder) === own);
+        const isMoved = noted !== undefined && noted.root !== null && !existsSync(noted.root);
+        found.set(path, { kind: isMoved ? 'moved' : 'unregistered', answers_for: null });
       } else if (isOurs(parent) && !isAbove(path, known)) found.set(path, lostGit(path));
     }
   }

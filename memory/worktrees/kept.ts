@@ -59,18 +59,25 @@ export function keep(
   now: number,
   variables: GitVariables,
 ): { readonly ref: string; readonly is_new: boolean } | { readonly fault: string } {
-  const known = keptRefs(repository);
-  const same = known.find((each) => each.commit === commit && each.name === keptName(name) && now - each.at < SAME_MS);
-  if (same !== undefined) return { ref: same.ref, is_new: false };
   const time = new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '');
   const base = `${PLACE}${keptName(name)}-${time}`;
-  const names = [base, ...Array.from({ length: MOST_TRIES }, (_, count) => `${base}-${count + 2}`)];
-  const ref = names.find((each) => known.every((other) => other.ref !== each)) ?? base;
-  failpoint('worktree.keep.before');
-  const words = ['update-ref', ref, commit, '0'.repeat(commit.length)];
-  const { code, err } = runGit(deedLine(repository.common, words, variables), { limitMs: LIMIT_MS });
-  failpoint('worktree.keep.after');
-  return code === 0 ? { ref, is_new: true } : { fault: err.trim() };
+  let fault = '';
+  for (let count = 1; count <= MOST_TRIES; count += 1) {
+    const known = keptRefs(repository);
+    const same = known.find((one) => one.commit === commit && one.name === keptName(name) && now - one.at < SAME_MS);
+    if (same !== undefined) return { ref: same.ref, is_new: false };
+    const ref = count === 1 ? base : `${base}-${count}`;
+    if (known.some((other) => other.ref === ref)) continue;
+    failpoint('worktree.keep.before');
+    const words = ['update-ref', ref, commit, '0'.repeat(commit.length)];
+    const { code, err } = runGit(deedLine(repository.common, words, variables), { limitMs: LIMIT_MS });
+    failpoint('worktree.keep.after');
+    if (code === 0) return { ref, is_new: true };
+    fault = err.trim();
+    // Another process may have made it just before.
+    if (keptRefs(repository).every((other) => other.ref !== ref)) break;
+  }
+  return { fault };
 }
 
 /** Removes a ref, such as that of a worktree that stays. @returns whether it is gone */
@@ -131,6 +138,8 @@ export interface Removed {
   readonly has_conflicts: boolean;
   /** Whether it has commits that only a log knew. */
   readonly has_forgotten: boolean;
+  /** Programs that would convert the kept files, which are as they were on the disk; null if git would write all of them as they are. */
+  readonly filters: readonly string[] | null;
 }
 
 /**
@@ -139,26 +148,42 @@ export interface Removed {
  * @returns the commands that bring it back, one after the other, for a shell
  */
 export function wayBack(removed: Removed, home: string): string[] {
-  const { path, branch, kept: ref, head, has_files, has_conflicts, has_forgotten } = removed;
+  const { path, branch, kept: ref, head, has_files, has_conflicts, has_forgotten, filters } = removed;
   const [git, there] = [`git -C ${shellWord(home)}`, `git -C ${shellWord(path)}`];
   const number = head === null ? 1 : 2;
   const tip = head === null ? null : has_files && ref !== null ? `${ref}^1` : (ref ?? head);
+  const unfiltered = filters === null ? '' : filters.map(withoutFilter).join('');
   const add = [
     ...(branch !== null && removed.tip !== null && tip !== null
       ? [`${git} branch ${shellWord(branch)} --no-track ${tip}`]
       : []),
     branch !== null && head !== null
       ? `${git} worktree add ${shellWord(path)} ${shellWord(branch)}`
-      : `${git} worktree add ${shellWord(path)} --detach ${tip ?? ref}`,
+      : `${git}${head === null ? unfiltered : ''} worktree add ${shellWord(path)} --detach ${tip ?? ref}`,
     ...(branch !== null && head === null ? [`${there} symbolic-ref HEAD ${shellWord(LOCAL + branch)}`] : []),
   ];
   if (!has_files || ref === null) return add;
   const conflicts = `${there} cat-file blob ${ref}^${number + 1}:${CONFLICTS_FILE}`;
   return [
     ...add,
-    `${there} read-tree --reset -u ${ref}`,
+    `${there}${unfiltered} read-tree --reset -u ${ref}`,
+    ...(filters === null ? [] : [asTheyWere(path, ref, head)]),
     `${there} read-tree ${ref}^${number}`,
     ...(has_conflicts ? [`${conflicts} | ${there} update-index -z --index-info`] : []),
     ...(has_forgotten ? [`${git} log ${ref}^${number + 1}`] : []),
   ];
+}
+
+function withoutFilter(name: string): string {
+  return ` -c filter.${name}.smudge= -c filter.${name}.process= -c filter.${name}.required=false`;
+}
+
+/** Git has converted the files that it has just written. Links have no contents, and are as they were. */
+function asTheyWere(path: string, ref: string, head: string | null): string {
+  const files =
+    head === null
+      ? `git ls-tree -r -z --name-only ${ref}`
+      : `git diff-tree -r -z --name-only --no-renames --diff-filter=d ${ref}^1 ${ref}`;
+  const each = `for file; do [ -h "$file" ] || [ ! -f "$file" ] || git cat-file blob "${ref}:$file" > "$file"; done`;
+  return `(cd ${shellWord(path)} && ${files} | xargs -0 sh -c '${each}' -)`;
 }

@@ -61,7 +61,7 @@ export function listWorktrees(
       base,
       kept: keptRefs(repository),
       removed: removedWorktrees(repository.common),
-      unfinished: cutOffRemovals(repository.common),
+      unfinished: cutOffRemovals(repository.common, here),
       worktrees: stated.map((worktree) => ({
         ...worktree,
         merged: answers.get(worktree.path) ?? null,

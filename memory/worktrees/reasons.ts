@@ -8,6 +8,8 @@ import type { Repository } from '../git/repository.js';
 import type { Dirt } from './dirt.js';
 import { entryAt } from './entry.js';
 import { differingFiles } from './include.js';
+import { isBranchName } from './records.js';
+import { repositoriesAmong } from './repositories.js';
 import type { Worktree } from './worktree.js';
 
 /** `merge`: its change goes into the target. `discard`: it goes nowhere. `keep_branch`: only the folder goes. */
@@ -62,9 +64,10 @@ export function ownReasons(repository: Repository, facts: Facts): Reason[] {
   const { way } = facts;
   return [
     ...(way === 'discard' ? [] : changedReasons(facts)),
+    ...nameReasons(facts.worktree),
     ...operationReasons(facts),
     ...lockReasons(facts),
-    ...repositoryReasons(facts),
+    ...repositoryReasons(repository, facts),
     ...insideReasons(facts),
     ...(way === 'discard' ? [] : includedReasons(repository, facts)),
     ...sizeReasons(facts),
@@ -81,6 +84,12 @@ function changedReasons({ dirt, hidden, worktree }: Facts): Reason[] {
   ].join(', ');
   const remedy = `commit them there, or give them up with --discard: \`git -C ${shellWord(worktree.path)} status\``;
   return [{ reason: 'changes', words: `it has ${words}`, remedy }];
+}
+
+function nameReasons({ branch, path }: Worktree): Reason[] {
+  if (branch === null || isBranchName(branch)) return [];
+  const words = `git's commands do not take the name of its branch ${JSON.stringify(branch)}, so there would be no way back`;
+  return [{ reason: 'name', words, remedy: `give it another one: \`git -C ${shellWord(path)} branch -m NEW\`` }];
 }
 
 function operationReasons({ worktree: { operation, path } }: Facts): Reason[] {
@@ -105,14 +114,14 @@ function lockReasons({ worktree: { lock, path } }: Facts): Reason[] {
 }
 
 /** Their commits are nowhere else: those of a submodule are in git's folder for this worktree. */
-function repositoryReasons({ worktree, dirt, submodules, ignored, inside }: Facts): Reason[] {
+function repositoryReasons(repository: Repository, { worktree, dirt, submodules, ignored, inside }: Facts): Reason[] {
   const { path, folder } = worktree;
   const initialised = submodules.filter((submodule) => existsSync(join(path, submodule, '.git')));
   const modules = join(folder, 'modules');
   const isKept = existsSync(modules) && readdirSync(modules).length > 0;
-  const own = [...dirt.untracked, ...ignored].filter(
-    (file) => file.endsWith('/') && !inside.includes(join(path, file.slice(0, -1))),
-  );
+  const others = [...dirt.untracked, ...ignored];
+  const listed = others.filter((file) => file.endsWith('/') && !inside.includes(join(path, file.slice(0, -1))));
+  const own = [...listed, ...(repositoriesAmong(repository, { root: path, folder }, others) ?? [])];
   return [
     ...(initialised.length > 0 || isKept
       ? [

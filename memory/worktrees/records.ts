@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import * as z from 'zod/mini';
 import { replaceInFolderSync } from '../../src/files/durableFile.js';
+import { isProcessAlive, isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
 import { isCommit } from '../git/checkout.js';
 import { entryAt } from './entry.js';
 import { textOf } from './place.js';
@@ -11,7 +12,10 @@ const REMOVING = 'watchkeeper/removing';
 const REMOVED = 'watchkeeper/removed';
 const SUFFIX = '.json';
 const KEPT = /^refs\/watchkeeper\/removed\/[\w-]+$/;
-const BRANCH = /^[^-\s~^:?*[\\][^\s~^:?*[\\]*$/;
+/** As git allows them, but for those that begin as an option. A byte that is no text is read as another character. */
+const BRANCH = /^(?!-)[^\0-\x20\x7f~^:?*[\\\ufffd]+$/;
+/** One with `=` would set another key. */
+const FILTER = /^[\w-]+(?:\.[\w-]+)*$/;
 
 const REMOVAL = z.object({
   v: z.literal(1),
@@ -34,14 +38,41 @@ const REMOVAL = z.object({
   has_files: z.boolean(),
   has_conflicts: z.boolean(),
   has_forgotten: z.boolean(),
+  filters: z._default(z.nullable(z.readonly(z.array(z.string()))), null),
   /** Whether the folder had what was kept and no more, after it got its other name. */
   is_confirmed: z.boolean(),
+  /** The process that removes it; missing if it was not noted. */
+  by: z.optional(
+    z.object({
+      host: z.string(),
+      boot_id: z.string(),
+      pid_namespace: z.string(),
+      pid: z.number(),
+      pid_start: z.string(),
+    }),
+  ),
 });
 export type Removal = Readonly<z.output<typeof REMOVAL>>;
 
-/** @returns the removals that were cut off. One whose folder has not got another name yet has not begun: it is not among them */
-export function cutOffRemovals(common: string): Removal[] {
-  return recordsIn(common, REMOVING).filter(({ is_confirmed, doomed }) => is_confirmed || existsSync(doomed));
+/**
+ * @param here the identity of a process of this host
+ * @returns the removals that were cut off. One whose folder has not got another name yet has not begun: it is not among them
+ */
+export function cutOffRemovals(common: string, here: ProcessIdentity): Removal[] {
+  return recordsIn(common, REMOVING).filter((removal) => hasBegun(removal) && !isRunning(removal, here));
+}
+
+/** @returns the removals that another process is doing */
+export function runningRemovals(common: string, here: ProcessIdentity): Removal[] {
+  return recordsIn(common, REMOVING).filter((removal) => hasBegun(removal) && isRunning(removal, here));
+}
+
+function hasBegun({ is_confirmed, doomed }: Removal): boolean {
+  return is_confirmed || existsSync(doomed);
+}
+
+function isRunning({ by }: Removal, here: ProcessIdentity): boolean {
+  return by !== undefined && !isSameProcess(by, here) && isProcessAlive(by, here) === true;
 }
 
 /** @returns the worktrees that were removed, the last one first, as long as they can be brought back */
@@ -72,7 +103,7 @@ function isOwnFolder(common: string, place: string): boolean {
  * An agent can write in the folder of its repository. A record that is not as this program writes it must delete no other folder, and
  * print no other command.
  */
-function isSound(common: string, { path, doomed, folder, branch, tip, head, kept }: Removal): boolean {
+function isSound(common: string, { path, doomed, folder, branch, tip, head, kept, filters }: Removal): boolean {
   const names = [tip, head].filter((commit) => commit !== null);
   return (
     isAbsolute(path) &&
@@ -81,8 +112,18 @@ function isSound(common: string, { path, doomed, folder, branch, tip, head, kept
     folder === join(common, 'worktrees', basename(folder)) &&
     names.every(isCommit) &&
     (kept === null || KEPT.test(kept)) &&
-    (branch === null || BRANCH.test(branch))
+    (filters ?? []).every(isFilterName) &&
+    (branch === null || isBranchName(branch))
   );
+}
+
+/** @returns whether a branch can be named on git's command line, and in a record */
+export function isBranchName(branch: string): boolean {
+  return BRANCH.test(branch);
+}
+
+export function isFilterName(filter: string): boolean {
+  return FILTER.test(filter);
 }
 
 function readRecord(path: string): Removal | null {
@@ -98,19 +139,27 @@ function doomedBase(path: string): string {
   return join(dirname(path), `.${basename(path)}.removing`);
 }
 
-/** @returns a name next to the folder that nothing has */
-export function doomedName(path: string): string {
-  const base = doomedBase(path);
-  for (let count = 1; ; count += 1) {
-    const name = count === 1 ? base : `${base}-${count}`;
+/** @returns a name next to the folder that nothing has, and that no other process takes: only one of them can move the folder */
+export function doomedName(path: string, pid: number): string {
+  const base = `${doomedBase(path)}-${pid}`;
+  for (let count = 0; ; count += 1) {
+    const name = count === 0 ? base : `${base}${count}`;
     if (!existsSync(name)) return name;
   }
 }
 
-/** @throws the file system's error, and an Error if a link is in the place of the folder */
+/**
+ * Writes the record of a removal, in the place of those of attempts that never began.
+ * @throws the file system's error, and an Error if a link is in the place of the folder
+ */
 export function writeRecord(common: string, removal: Removal): void {
   mkdirSync(join(common, REMOVING), { recursive: true });
   if (!isOwnFolder(common, REMOVING)) throw new Error('a link is in the place of its folder');
+  for (const other of recordsIn(common, REMOVING)) {
+    const isOfSame = other.folder === removal.folder && other.doomed !== removal.doomed;
+    if (isOfSame && removal.by !== undefined && !hasBegun(other) && !isRunning(other, removal.by))
+      dropRecord(common, other);
+  }
   replaceInFolderSync(recordOf(common, removal), `${JSON.stringify(removal)}\n`);
 }
 
@@ -130,6 +179,8 @@ function removedRecord(common: string, { folder, at }: Removal): string {
   return join(common, REMOVED, `${basename(folder)}-${at}${SUFFIX}`);
 }
 
-function recordOf(common: string, { folder }: Removal): string {
-  return join(common, REMOVING, `${basename(folder)}${SUFFIX}`);
+/** Each process that tries has its own. */
+function recordOf(common: string, { folder, doomed }: Removal): string {
+  const number = /-\d+$/.exec(doomed)?.[0] ?? '';
+  return join(common, REMOVING, `${basename(folder)}${number}${SUFFIX}`);
 }

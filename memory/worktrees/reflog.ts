@@ -1,13 +1,13 @@
 /** Commits that only the logs of a worktree and its branch know: those before an amendment, a reset or a rebase. */
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readPlainFileSync } from '../../src/files/plainFile.js';
 import { isCommit } from '../git/checkout.js';
 import type { Repository, WorktreePlace } from '../git/repository.js';
-import { textOf } from './place.js';
 
-const LARGEST_BYTES = 16 * 1024 * 1024;
-/** So many parents can one commit have without a command line that is too long. */
-const MOST = 2_000;
+const LARGEST_BYTES = 64 * 1024 * 1024;
+/** `ORIG_HEAD`, `FETCH_HEAD`, `MERGE_AUTOSTASH` and their like: each line begins with a name of an object. */
+const SPECIAL = /^[A-Z][A-Z_]*$/;
 /** The refs of removed worktrees are left out, because they go after a time. */
 const LASTING = ['--exclude=refs/watchkeeper/*', '--all'];
 /** Refs that each worktree has for itself. */
@@ -18,14 +18,14 @@ interface Logged extends WorktreePlace {
   readonly branch: string | null;
 }
 
-/** @returns commits that no ref reaches, the newest first, without the ancestors of each; null if git cannot say */
+/** @returns commits that no ref reaches, the newest first, without the ancestors of each; null if git cannot say, or a log cannot be read */
 export function forgottenCommits({ askIn, attempt, common }: Repository, place: Logged): string[] | null {
   const { folder, branch } = place;
-  const logs = [join(folder, 'logs/HEAD'), ...(branch === null ? [] : [join(common, 'logs/refs/heads', branch)])];
+  const ofBranch = branch === null ? [] : [join(common, 'logs/refs/heads', branch)];
   const refs = askIn(place, ['for-each-ref', '--format=%(objectname)', ...OWN_REFS]);
-  if (refs === null) return null;
-  const words = [...logs.flatMap(commitsIn), ...refs.split('\n'), textOf(join(folder, 'ORIG_HEAD')) ?? ''];
-  const named = [...new Set(words)].filter((word) => isCommit(word) && !/^0+$/.test(word));
+  const logs = wordsIn([...filesBelow(join(folder, 'logs')), ...ofBranch, ...specialIn(folder)]);
+  if (refs === null || logs === null) return null;
+  const named = [...new Set([...logs, ...refs.split('\n')])].filter((word) => isCommit(word) && !/^0+$/.test(word));
   if (named.length === 0) return [];
   const head = askIn(place, ['rev-parse', '--verify', '-q', 'HEAD'])?.trim();
   const lines = ['rev-list', '--ignore-missing', '--parents', '--stdin', '--not', ...LASTING, ...(head ? [head] : [])];
@@ -36,7 +36,7 @@ export function forgottenCommits({ askIn, attempt, common }: Repository, place: 
     .filter((line) => line !== '')
     .map((line) => line.split(' '));
   const parents = new Set(found.flatMap(([, ...above]) => above));
-  return found.flatMap(([commit = '']) => (parents.has(commit) ? [] : [commit])).filter((_, at) => at < MOST);
+  return found.flatMap(([commit = '']) => (parents.has(commit) ? [] : [commit]));
 }
 
 /** Git has removed some long ago, and a log names them still. */
@@ -47,11 +47,26 @@ function present(attempt: Repository['attempt'], named: readonly string[]): stri
   return out.split('\n').flatMap((line) => (line.endsWith(' commit') ? [line.slice(0, line.indexOf(' '))] : []));
 }
 
-function commitsIn(log: string): string[] {
+function filesBelow(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  const entries = readdirSync(folder, { withFileTypes: true, recursive: true });
+  return entries.flatMap((entry) => (entry.isDirectory() ? [] : [join(entry.parentPath, entry.name)]));
+}
+
+function specialIn(folder: string): string[] {
+  return readdirSync(folder).flatMap((name) => (SPECIAL.test(name) && name !== 'HEAD' ? [join(folder, name)] : []));
+}
+
+/** @returns the first two words of each line, the last line first; null if a file is there and cannot be read */
+function wordsIn(files: readonly string[]): string[] | null {
   try {
-    const lines = readPlainFileSync(log, LARGEST_BYTES).split('\n');
-    return lines.flatMap((line) => line.split(' ', 2)).reverse();
+    return files
+      .filter((file) => existsSync(file))
+      .flatMap((file) => {
+        const lines = readPlainFileSync(file, LARGEST_BYTES).split('\n');
+        return lines.flatMap((line) => line.split(/[ \t]/, 2)).reverse();
+      });
   } catch {
-    return [];
+    return null;
   }
 }

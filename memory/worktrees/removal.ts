@@ -37,8 +37,15 @@ interface Removing {
 export interface Ended {
   /** Why it stays; null if it is gone. */
   readonly fault: string | null;
+  readonly branch_removed: boolean;
   /** Said next to the result, such as that the branch stays. */
   readonly asides: readonly string[];
+}
+
+const NOTHING = { branch_removed: false, asides: [] } as const;
+
+export function takenAway(path: string): string {
+  return `${path} has been taken away in the meantime, perhaps by the same command`;
 }
 
 /**
@@ -73,7 +80,7 @@ export function removeWorktree(
     writeRecord(common, removal);
     failpoint('worktree.record.after');
   } catch (error) {
-    return { fault: `no record of the removal can be written in ${common}: ${describeError(error)}`, asides: [] };
+    return { fault: `no record of the removal can be written in ${common}: ${describeError(error)}`, ...NOTHING };
   }
   try {
     failpoint('worktree.move.before');
@@ -81,7 +88,8 @@ export function removeWorktree(
     failpoint('worktree.move.after');
   } catch (error) {
     dropRecord(common, removal);
-    return { fault: `${path} cannot be renamed before it is deleted: ${describeError(error)}`, asides: [] };
+    if (!existsSync(path)) return { fault: takenAway(path), ...NOTHING };
+    return { fault: `${path} cannot be renamed before it is deleted: ${describeError(error)}`, ...NOTHING };
   }
   if (isAsKept(doomed)) {
     failpoint('worktree.confirm.before');
@@ -91,7 +99,7 @@ export function removeWorktree(
   }
   renameSync(doomed, path);
   dropRecord(common, removal);
-  return { fault: `${path} was changed in the meantime: try again`, asides: [] };
+  return { fault: `${path} was changed in the meantime: try again`, ...NOTHING };
 }
 
 /**
@@ -111,15 +119,16 @@ export function finishRemoval(
     failpoint('worktree.folder.after');
   } catch (error) {
     const rest = `${path} is removed, but the rest in ${doomed} cannot be deleted: ${describeError(error)}`;
-    return { fault: `${rest}. Delete it and call this command again`, asides: [] };
+    return { fault: `${rest}. Delete it and call this command again`, ...NOTHING };
   }
   const unknown = existsSync(folder) && !existsSync(path) ? forget(common, removal, variables) : null;
-  if (unknown !== null) return { fault: `git does not forget ${path}: ${unknown}`, asides: [] };
-  const asides = [...removeBranch(common, removal, variables), ...removeRemote(common, remote, variables)];
+  if (unknown !== null) return { fault: `git does not forget ${path}: ${unknown}`, ...NOTHING };
+  const stays = removeBranch(common, removal, variables);
+  const asides = [...(stays ?? []), ...removeRemote(common, remote, variables)];
   failpoint('worktree.done.before');
   putAway(common, removal);
   failpoint('worktree.done.after');
-  return { fault: null, asides };
+  return { fault: null, branch_removed: stays?.length === 0, asides };
 }
 
 /** Twice, because of the lock of a process that is gone. Nothing is there any more that git could delete but its own folder. */
@@ -131,12 +140,13 @@ function forget(common: string, { path, folder }: Removal, variables: GitVariabl
   return existsSync(folder) ? err.trim() || 'it took too long' : null;
 }
 
-function removeBranch(common: string, { branch, tip }: Removal, variables: GitVariables): string[] {
-  if (branch === null || tip === null) return [];
+/** @returns why it stays, or nothing if it is gone; null if none was to go */
+function removeBranch(common: string, { branch, tip }: Removal, variables: GitVariables): string[] | null {
+  if (branch === null || tip === null) return null;
   const place = placeOnBranch(common, branch);
   if (place !== null) return [`the branch ${branch} stays: it is checked out in ${place}`];
   failpoint('worktree.branch.before');
-  const words = ['update-ref', '-d', `${LOCAL}${branch}`, tip];
+  const words = ['update-ref', '--no-deref', '-d', `${LOCAL}${branch}`, tip];
   const { code } = runGit(deedLine(common, words, variables), { limitMs: LIMIT_MS });
   failpoint('worktree.branch.after');
   const isThere = ['rev-parse', '--verify', '-q', `${LOCAL}${branch}`];

@@ -1,18 +1,18 @@
 /** What the index of a worktree says and `git status` does not show. */
-import { readlinkSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Repository, WorktreePlace } from '../git/repository.js';
-import { entryAt } from './entry.js';
 
 /** Git marks a file that is taken for unchanged with a small letter, and one that is taken for absent with `S`. */
 const HIDDEN = /^[a-zS] /;
-/** What follows the mark of each entry: `100644 OBJECT STAGE`, a tab, the path. */
-const ENTRY = /^. (\d+) ([0-9a-f]+) \d\t(.*)$/s;
 const SUBMODULE = '160000 ';
 const TAG = 'H '.length;
+/** `update-index --refresh` says so of files that are not as in the index. */
+const DIFFER = 1;
 
 export interface Staged {
-  /** Changed files that git takes for unchanged or for absent, as its user has set. Relative to the top level. */
+  /**
+   * Files that git takes for unchanged or for absent, as its user has set, and whose bytes, mode or kind is another one. Those that are
+   * gone hold nothing, and are left out. Relative to the top level, as `latin1`: a name may be no text
+   */
   readonly hidden: readonly string[];
   /** Paths of submodules, whether they are initialised or not. */
   readonly submodules: readonly string[];
@@ -20,21 +20,24 @@ export interface Staged {
 
 /** @returns null if git cannot say */
 export function stagedIn(repository: Repository, place: WorktreePlace): Staged | null {
-  const entries = repository.askIn(place, ['ls-files', '-s', '-v', '-z'])?.split('\0');
+  const entries = repository.askIn(place, ['ls-files', '-s', '-v', '-z'], 'latin1')?.split('\0');
   if (entries === undefined) return null;
-  const hidden = entries.flatMap((entry) => {
-    const [, , object = '', path = ''] = HIDDEN.test(entry) ? (ENTRY.exec(entry) ?? []) : [];
-    return path === '' || !isChanged(repository, join(place.root, path), object) ? [] : [path];
-  });
+  const marked = entries.filter((entry) => HIDDEN.test(entry)).map((entry) => entry.slice(TAG));
+  const hidden = marked.length === 0 ? [] : changedOf(repository, place, marked);
+  if (hidden === null) return null;
   const modules = entries.filter((entry) => entry.startsWith(SUBMODULE, TAG));
-  return { hidden, submodules: modules.flatMap((entry) => ENTRY.exec(entry)?.[3] ?? []) };
+  const names = modules.map((entry) => Buffer.from(entry.slice(entry.indexOf('\t') + 1), 'latin1').toString());
+  return { hidden, submodules: names };
 }
 
-/** Whether a file that is there has other contents than an object. */
-function isChanged({ attempt }: Repository, path: string, object: string): boolean {
-  const entry = entryAt(path);
-  if (entry === null) return false;
-  const isLink = entry.isSymbolicLink();
-  const words = ['hash-object', '--no-filters', ...(isLink ? ['--stdin'] : ['--', path])];
-  return attempt(words, isLink ? { input: readlinkSync(path) } : {}).out.trim() !== object;
+/** An index of ours has the same entries, and hides none. */
+function changedOf(repository: Repository, place: WorktreePlace, entries: readonly string[]): string[] | null {
+  const keep = (args: readonly string[], input?: string) => repository.keepFiles(place, args, input);
+  const isMade =
+    keep(['read-tree', '--empty']).code === 0 &&
+    keep(['update-index', '-z', '--index-info'], entries.map((entry) => `${entry}\0`).join('')).code === 0;
+  const { code } = isMade ? keep(['update-index', '-q', '--refresh']) : { code: null };
+  if (code !== 0 && code !== DIFFER) return null;
+  const differing = keep(['diff-files', '-z', '--name-only', '--diff-filter=d', '--ignore-submodules=all']);
+  return differing.code === 0 ? differing.out.split('\0').filter((path) => path !== '') : null;
 }

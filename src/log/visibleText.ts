@@ -117,3 +117,8 @@ function written(code: number): string {
 export function oneLine(text: string): string {
   return visible(text).replaceAll('\n', '\\n').replaceAll('\t', ' ');
 }
+
+/** @returns whether a reader sees nothing of it: white space, control characters, invisible ones */
+export function isBlank(text: string): boolean {
+  return visible(text, () => '').trim() === '';
+}

@@ -76,6 +76,11 @@ const CHANGES: Readonly<Record<string, Step>> = {
   'a new file': ({ root, word }) => write(root, `new folder/${word} new.txt`, 'new\n'),
   'a new binary file': ({ root, random }) => write(root, 'folder/new binary', bytes(random)),
   'a file with line ends of all kinds': ({ root }) => write(root, 'ends.txt', 'one\r\ntwo\nthree\r'),
+  'files that git converts when it writes them': ({ root, word }) => {
+    write(root, 'all.crlf', 'one\r\ntwo\nthree\r');
+    write(root, 'mark.id', `$Id: ${word} $\n`);
+    write(root, 'turned.rot', `${word} is turned\n`);
+  },
   'a name that is no text': ({ root }) =>
     writeFileSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xff, 0x41, 0x09])]), 'bytes\n'),
   'a name with quotes and line ends': ({ root }) => write(root, `"quoted' \n$(x) ü`, 'odd\n'),
@@ -142,7 +147,8 @@ function linkIf(root: string, path: string, target: string): void {
 /** Makes what the recipes change: the first commit of all worktrees, and a branch that conflicts with each. */
 export function prepare(git: PlainGit, root: string): void {
   write(root, '.gitignore', '*.ignored\n');
-  write(root, '.gitattributes', 'ends.txt text=auto\n');
+  write(root, '.gitattributes', 'ends.txt text=auto\n*.crlf text eol=crlf\n*.id ident\n*.rot filter=rot\n');
+  for (const key of ['filter.rot.clean', 'filter.rot.smudge']) git.run(root, 'config', key, 'tr a-z n-za-m');
   write(root, 'binary', Buffer.from([0, 1, 2, 255]));
   for (const name of ['plain', 'old.txt', 'hidden.txt', 'moved/d.txt', 'one.txt', 'two.txt'])
     write(root, name, `${name}\n`);

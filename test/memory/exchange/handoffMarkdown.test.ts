@@ -88,3 +88,15 @@ x
     expect(() => handoffIn('---\na: [\n---\n')).toThrow('no YAML');
   });
 });
+
+test('nothing in it is obeyed by a terminal, and what shows nothing is nothing', () => {
+  const given = { title: 'T', learnings: ['a\u001b[31m \u202eb', '\u200b'], next: ['\u0007go'], goal: '\u200b\u0000' };
+  const document = documentOf(given, redactShapes);
+  expect(document).toMatchObject({ goal: null, learnings: ['a\u001b[31m \u202eb'] });
+  const { offer } = HANDOFF.state;
+  if (offer === null) throw new Error('no offer');
+  const text = handoffMarkdown({ ...HANDOFF, state: { ...HANDOFF.state, offer: { ...offer, document } } });
+  expect(text).toContain('- a\\u001b[31m \\u202eb\n');
+  expect(text).toContain('- \\u0007go\n');
+  expect(() => documentOf({ ...given, learnings: ['\u200b'] }, redactShapes)).toThrow('lacks learnings');
+});

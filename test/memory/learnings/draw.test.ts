@@ -143,6 +143,9 @@ describe('sessions', () => {
     expect(await commands({ conversation })).toEqual(['make']);
     expect(await commands({ of: join(folder, `${conversation}.jsonl`) })).toEqual(['make']);
     await expect(commands({ conversation: 'none' })).rejects.toThrow('has a conversation "none"');
+    writeFileSync(join(folder, 'other.jsonl'), '{"a":1}\n\0\n');
+    for (const name of [join(folder, 'other.jsonl'), '/dev/null'])
+      await expect(commands({ of: name })).rejects.toThrow(/holds no record of|is no file/);
     await expect(commands({ of: './none.jsonl' })).rejects.toThrow('there is no file');
     await expect(commands({ of: first, all: true })).rejects.toThrow('exclude each other');
     expect(everyFile(scene.home)).toEqual(before);

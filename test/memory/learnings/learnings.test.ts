@@ -44,6 +44,16 @@ beforeEach(() => {
 });
 
 describe('what is added', () => {
+  test('shows something, and as Markdown nothing that a terminal obeys', async () => {
+    for (const text of ['', ' \n', '\u001b\u0007\u200b\u202e'])
+      expect(await scene.asked(addLearning, { text })).toMatchObject({ code: 'usage' });
+    await add('a \u001b[31mred\u202e word', { actions: ['do\u0007 it'] });
+    const out = join(testFolder(), 'learnings.md');
+    await scene.asked(listLearnings, { out });
+    expect(readFileSync(out, 'utf8')).toContain('- a \\u001b[31mred\\u202e word');
+    expect(readFileSync(out, 'utf8')).toContain('- [ ] do\\u0007 it');
+  });
+
   test('is in the roll-up of its repository, open actions first, until it is dropped', async () => {
     const { learning, actions } = await add('npm test needs Redis', {
       tags: ['test', 'test'],

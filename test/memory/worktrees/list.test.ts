@@ -210,6 +210,11 @@ describe('leftovers', () => {
     const copy = join(`${made.root}.worktrees`, 'copy');
     cpSync(path, copy, { recursive: true });
     expect(made.at(copy).ghost?.kind).toBe('unregistered');
+    rmSync(path, { recursive: true });
+    expect(made.at(copy).ghost?.kind).toBe('moved');
+    made.git.run(made.root, 'worktree', 'repair', copy);
+    expect(made.at(copy)).toMatchObject({ ghost: null, branch: 'feature/one' });
+    cpSync(copy, path, { recursive: true });
     rmSync(join(made.root, '.git/worktrees/feature-one'), { recursive: true });
     expect(made.at(path)).toMatchObject({ ghost: { kind: 'unregistered' }, folder: null, head: null });
   });
