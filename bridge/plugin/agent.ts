@@ -1,7 +1,7 @@
 /** An agent that can load the plugin, as the installer knows it. */
 import type * as z from 'zod';
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
-import { shellLine } from '../../src/shellWords.js';
+import { shellLine } from '../../src/log/shellWords.js';
 import { SECOND } from '../../src/time.js';
 import { findProgram } from '../agents/program/findProgram.js';
 import type { ProgramEnd, RunProgram } from '../command/runProgram.js';

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
-import { shellLine } from '../../src/shellWords.js';
+import { shellLine } from '../../src/log/shellWords.js';
 import { SECOND } from '../../src/time.js';
 import {
   type AgentCommand,

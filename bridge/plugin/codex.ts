@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import * as z from 'zod';
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
-import { shellLine } from '../../src/shellWords.js';
+import { shellLine } from '../../src/log/shellWords.js';
 import { SECOND } from '../../src/time.js';
 import {
   type AgentCommand,

@@ -1,6 +1,6 @@
 /** Words about a worktree: cells of a table, and sentences about those that need one. */
 import { counted } from '../../src/counted.js';
-import { shellWord } from '../../src/shellWords.js';
+import { shellWord } from '../../src/log/shellWords.js';
 import type { Inside } from '../look/inWorktrees.js';
 import type { ListedWorktree, WorktreeList } from '../worktrees/list.js';
 import type { Answer, Why } from '../worktrees/merged.js';

@@ -2,7 +2,7 @@
 
 import type { ProcessPlace } from '../../src/host/directories.js';
 import { systemProcessTable } from '../../src/host/processes.js';
-import { shellWord } from '../../src/shellWords.js';
+import { shellWord } from '../../src/log/shellWords.js';
 import { isInside } from '../git/gitLine.js';
 import { Handoffs } from '../handoffs/handoffs.js';
 import type { Inside } from '../look/inWorktrees.js';

@@ -1,7 +1,7 @@
 /** How a worktree whose folder was removed is brought back. */
 
 import { existsSync } from 'node:fs';
-import { shellLine } from '../../src/shellWords.js';
+import { shellLine } from '../../src/log/shellWords.js';
 import { SECOND } from '../../src/time.js';
 import { checkoutIn, isCommit } from '../git/checkout.js';
 import type { GitVariables } from '../git/gitLine.js';

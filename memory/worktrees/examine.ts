@@ -1,6 +1,6 @@
 /** Looks at a worktree that is to go, and finds all that git says against it. No byte of the repository is changed. */
 import { basename, sep } from 'node:path';
-import { shellWord } from '../../src/shellWords.js';
+import { shellWord } from '../../src/log/shellWords.js';
 import { MINUTE, SECOND } from '../../src/time.js';
 import type { GitVariables } from '../git/gitLine.js';
 import { type Asking, type Repository, withRepository } from '../git/repository.js';

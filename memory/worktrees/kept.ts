@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { failpoint } from '../../src/failpoints.js';
-import { shellWord } from '../../src/shellWords.js';
+import { shellWord } from '../../src/log/shellWords.js';
 import { DAY, MINUTE, SECOND } from '../../src/time.js';
 import { gitFoldersOf } from '../git/checkout.js';
 import { deedLine, type GitVariables, runGit } from '../git/gitLine.js';

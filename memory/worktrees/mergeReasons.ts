@@ -1,5 +1,5 @@
 /** The reasons against a merge: the target's own files, conflicts, and what git cannot merge. No byte of the repository is changed. */
-import { shellWord } from '../../src/shellWords.js';
+import { shellWord } from '../../src/log/shellWords.js';
 import { shortCommit } from '../git/checkout.js';
 import type { Repository } from '../git/repository.js';
 import type { Answer } from './merged.js';

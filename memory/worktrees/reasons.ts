@@ -3,7 +3,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { counted } from '../../src/counted.js';
-import { shellWord } from '../../src/shellWords.js';
+import { shellWord } from '../../src/log/shellWords.js';
 import type { Repository } from '../git/repository.js';
 import type { Dirt } from './dirt.js';
 import { entryAt } from './entry.js';

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { errorCode } from '../../../src/errors.js';
 import { ForeignTail } from '../../../src/log/foreignTail.js';
 import { type Redact, redactShapes } from '../../../src/log/redact.js';
-import { shellLine } from '../../../src/shellWords.js';
+import { shellLine } from '../../../src/log/shellWords.js';
 import { atMost, type Clock, SECOND } from '../../../src/time.js';
 import { lineOfUser } from './agentUser.js';
 import type { AgentCheckRequest, AgentSurroundings } from './contract.js';

@@ -1,7 +1,7 @@
 import { delimiter, join } from 'node:path';
 import { seenFile } from '../../../src/files/seenFile.js';
 import { isCheckout, packageRoot } from '../../../src/host/program.js';
-import { shellLine } from '../../../src/shellWords.js';
+import { shellLine } from '../../../src/log/shellWords.js';
 import type { ExitCode } from '../../command/command.js';
 import { commandsOfInstall, type Done, install as installPlugin } from '../../plugin/change.js';
 import { wholeStatusOf } from '../../plugin/status.js';

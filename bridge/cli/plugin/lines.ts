@@ -1,7 +1,7 @@
 /** The lines that the words of `plugin` print. */
 
+import { shellLine } from '../../../src/log/shellWords.js';
 import { oneLine } from '../../../src/log/visibleText.js';
-import { shellLine } from '../../../src/shellWords.js';
 import type { CommandContext } from '../../command/command.js';
 import { paragraph } from '../../command/table.js';
 import type { AgentName } from '../../plugin/agent.js';

@@ -2,7 +2,7 @@ import { Memory } from '../../../memory/sessions/memory.js';
 import { counted } from '../../../src/counted.js';
 import { UnreachableError, UsageError } from '../../../src/errors.js';
 import { packageRoot } from '../../../src/host/program.js';
-import { shellLine } from '../../../src/shellWords.js';
+import { shellLine } from '../../../src/log/shellWords.js';
 import { systemClock } from '../../../src/time.js';
 import type { CommandContext, ExitCode } from '../../command/command.js';
 import { commandsOfRemoval, remove as removePlugin } from '../../plugin/change.js';

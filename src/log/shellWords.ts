@@ -1,5 +1,5 @@
 /** Words as a person types them into a shell. */
-import { oneLine } from './log/visibleText.js';
+import { oneLine } from './visibleText.js';
 
 const PLAIN = /^[\w@%+=:,./-]+$/;
 
