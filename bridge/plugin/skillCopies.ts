@@ -100,7 +100,7 @@ export function skillsOf(root: string): Map<string, string> {
 
 function removeSkill(folder: string, name: string): void {
   rmSync(join(folder, name, SKILL), { force: true });
-  // What a person has put next to it stays.
+  // A file that a person has put next to it stays.
   unlessAbsent(() => {
     if (readdirSync(join(folder, name)).length === 0) rmdirSync(join(folder, name));
   }, undefined);

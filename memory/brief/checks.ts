@@ -80,7 +80,7 @@ export class Checks {
     const runsOn = RUNS_ON.test(textOf(record.tool_output_preview) ?? '');
     for (const { text, isSure } of call.commands) {
       const isFault = outcome === 'failed';
-      // Of a chain, another command may have failed.
+      // In a chain, another command may have failed.
       const isClear = isSure && !runsOn && !(isFault && call.commands.length > 1);
       const key = commandPattern(text);
       this.#last.delete(key);

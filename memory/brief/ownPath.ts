@@ -27,7 +27,7 @@ export function ownPathOf(memory: Locating, log: Worklog): OwnPath {
   };
 }
 
-/** @returns whether a file was changed in the work, or somebody says that it is done or worked on; not if that was taken back */
+/** @returns whether a file was changed in the work, or the record says that it is done or worked on; not if that was taken back */
 export function isOfWork({ change, status, rewound }: ShownFile): boolean {
   const isChanged = change !== undefined && change !== 'read';
   return rewound !== true && (isChanged || status === 'done' || status === 'working');

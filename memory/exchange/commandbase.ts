@@ -6,7 +6,7 @@ import type { Observed } from '../observed/observed.js';
 import { purposeOf } from '../observed/purpose.js';
 import { type ExportFiles, safeName } from './export.js';
 
-/** Of the conversations, it knew those of this program. */
+/** That tracker knew only the conversations of this program. */
 const CLAUDE = 'claude';
 
 interface Sources {

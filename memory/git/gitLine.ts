@@ -178,7 +178,7 @@ function commitLine(
   });
 }
 
-/** Of commits that hold what was removed. The same contents at the same place are the same commit. */
+/** The author of commits that hold what was removed. The same contents at the same place are the same commit. */
 const KEEPER = {
   GIT_AUTHOR_NAME: 'watchkeeper',
   GIT_AUTHOR_EMAIL: 'watchkeeper@localhost',

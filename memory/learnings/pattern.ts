@@ -1,6 +1,7 @@
 /** Calls and errors without their variable parts, so that the same failure is recognised in another session. Their texts are redacted. */
+import { stripVTControlCharacters } from 'node:util';
 import { cutText } from '../../src/log/shorten.js';
-import { COLOUR, faultLine } from '../observed/faultLine.js';
+import { faultLine } from '../observed/faultLine.js';
 
 const PATH = '<path>';
 const NUMBER = '<n>';
@@ -62,8 +63,7 @@ const REPEATED = /(<\w+>)(?:[\s,]+\1)+/g;
 
 /** @returns a text without what differs from one occurrence to the next: addresses, paths, ids, numbers, times, names of temporary files */
 export function withoutVariables(text: string): string {
-  const clean = cutText(text, LONGEST_TEXT)
-    .replace(COLOUR, '')
+  const clean = cutText(stripVTControlCharacters(text), LONGEST_TEXT)
     .replace(URL, '<url>')
     .replace(UUID, ID)
     .replace(ULID, ID)

@@ -1,4 +1,4 @@
-/** Whether a session is a chat that has left nothing: what was asked is answered, and nobody has to read of it to go on. */
+/** Whether a session is a chat that has left nothing: what was asked is answered, and no agent needs its record to continue. */
 import { isUnfinished } from '../condition/weight.js';
 import { isUndeclared } from '../fold/unused.js';
 import type { Look } from './look.js';

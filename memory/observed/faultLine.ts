@@ -1,9 +1,8 @@
 /** Which line of an output says most of why a call failed. */
+import { stripVTControlCharacters } from 'node:util';
 
 /** Lines of an error among which the one that says most is looked for. */
 const MOST_LINES = 40;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: colours are what is taken out
-export const COLOUR = /\u001b\[[0-9;?]*[A-Za-z]/g;
 /** The agent's program puts its own words before those of the command. */
 const FRAME = /^(?:Error: )?(?:Exit code:?|Process exited with code) (-?\d+)\s*/i;
 const MARK = /<\/?tool_use_error>/g;
@@ -17,7 +16,7 @@ const FAULT =
 
 /** @returns the line of an error that says most: the first that is marked as one, else the first of the command; its exit code if it said nothing */
 export function faultLine(output: string): string {
-  const text = output.replace(MARK, '').replace(COLOUR, '').trim();
+  const text = stripVTControlCharacters(output.replace(MARK, '')).trim();
   const code = FRAME.exec(text)?.[1];
   const lines = text
     .replace(FRAME, '')

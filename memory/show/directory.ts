@@ -35,7 +35,7 @@ export function wayBackTo({ claims, surroundings }: Placed, log: Worklog, root: 
   const common = noted?.common ?? repositoryAt(surroundings.directory)?.common ?? null;
   if (common === null) return null;
   const known = noted ?? log.facts?.baseline ?? null;
-  // Of an older record, only the repository itself can say that the worktree was its own.
+  // For an older record, only the repository itself can say that the worktree was its own.
   if (noted === null && !isRemoved(common, root) && registeredIn(common).every((one) => one.root !== root)) return null;
   return wayToBringBack(
     { root, common, branch: known?.branch ?? null, head: known?.head ?? null },

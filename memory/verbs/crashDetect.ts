@@ -58,7 +58,7 @@ async function inOtherWorktrees(
   const ids = new Set(known.map(({ id }) => id));
   const { rows } = await listSessions(memory, {
     ...({ where: 'repository', which: 'unfinished', judge } as const),
-    // What cannot be read is said by the list itself.
+    // The list itself names the logs that cannot be read.
     onUnreadable: () => {},
   });
   const found = rows.filter(({ session_id, condition }) => isInterrupted(condition) && !ids.has(session_id));

@@ -218,7 +218,7 @@ class Performance {
     return null;
   }
 
-  /** What was kept would be listed as a removed worktree. */
+  /** The kept ref would be listed as a removed worktree. */
   #staysWhole(fault: string): Ended {
     const kept = this.#newlyKept;
     if (kept !== null && forgetKept(this.#repository, kept, this.#variables)) this.#kept = null;

@@ -5,7 +5,7 @@ const PLAIN = /^[\w@%+=:,./-]+$/;
 
 /** @returns a word that a POSIX shell reads as one, and takes nothing in it for more than text */
 export function shellWord(word: string): string {
-  // What a terminal would obey is never printed, and comes from `printf`.
+  // A character that a terminal would obey is never printed: `printf` makes it.
   if (oneLine(word) !== word) return `"$(printf '${[...Buffer.from(word)].map(printed).join('')}')"`;
   return PLAIN.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

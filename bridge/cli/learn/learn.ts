@@ -1,4 +1,4 @@
-/** `learn`: what came back in sessions, and what somebody made of it for those who come next. */
+/** `learn`: the failures that came back in sessions, and the lessons that people have added for the next agents. */
 import {
   addAction,
   addLearning,
