@@ -49,8 +49,16 @@ export async function terminalPlace(
   const trusted = [work, ...further.map((name) => join(folder, name))];
   for (const path of [...trusted, config]) mkdirSync(path, { recursive: true });
   writeInstallation(new Places(home), { root: packageRoot(), node: process.execPath });
-  writeFileSync(join(config, 'settings.json'), JSON.stringify({ permissions, bashEditDiffEnabled: true }));
-  const answered = { hasCompletedOnboarding: true, theme: 'dark', hasTrustDialogAccepted: true };
+  // The other renderer is left out of every launch after one that was killed while it started.
+  const settings = { permissions, bashEditDiffEnabled: true, tui: 'default' };
+  writeFileSync(join(config, 'settings.json'), JSON.stringify(settings));
+  // Each of these is asked in a dialog of its own, which takes the keys of a prompt that is being typed.
+  const answered = {
+    hasCompletedOnboarding: true,
+    theme: 'dark',
+    hasTrustDialogAccepted: true,
+    hasSeenAutoDefaultNudge: true,
+  };
   writeFileSync(
     join(config, '.claude.json'),
     JSON.stringify({
