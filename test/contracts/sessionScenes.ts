@@ -102,7 +102,8 @@ export class SessionScene {
   /** Its program publishes its state. */
   publishes(recorded: string, process: ProcessIdentity, ageMs: number): void {
     const at = Date.now() - ageMs;
-    const published = { conversation: CONVERSATION, directory: this.directory, startedAt: at };
+    // A start before the boot of this host, which may be minutes ago, would be of another process.
+    const published = { conversation: CONVERSATION, directory: this.directory, startedAt: Date.now(), statusAt: at };
     publish(recorded, { ...published, folder: this.programs, process });
   }
 

@@ -165,7 +165,10 @@ describeWithAnyClaude('a real Claude Code in a worktree', (claude) => {
         `${shown(there, 'track crash-detect')}${shown(there, 'worktree list')}${shown(there, 'work list --here')}`,
       );
 
-      await askClaude(place, claude, 'go on here', { directory: at }).ended;
+      const next = new ClaudeTerminal(place, claude, at);
+      await next.shows(`an agent here crashed, just now: ${prompt}`);
+      await next.type('go on here');
+      await next.shows('I was told.');
       const [context = ''] = toldWith(place, 'go on here');
       process.stdout.write(`${context}\n`);
       expect(context).toContain(`Session ${id}: "${prompt}"`);
