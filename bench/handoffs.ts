@@ -40,7 +40,7 @@ const LINE = `  const value = compute(first, second);\n`;
 const CHANGED_EVERY = 10;
 const EARLIER = new Date(systemClock.now() - MINUTE);
 const MOST_RATIO = 2;
-const ACCEPTANCES = { rounds: 200, warmUpRounds: 20, limitMs: 60_000 };
+const ACCEPTANCES = { rounds: 600, warmUpRounds: 100, limitMs: 60_000 };
 const DRIFTS = { rounds: 15, warmUpRounds: 2, limitMs: 60_000 };
 const GIVEN = { title: 'Measure', learnings: ['tokens live 1 h'], next: ['write the tests'] };
 
@@ -105,13 +105,14 @@ async function compareAcceptances(memory: Memory, folder: string, ids: readonly 
   const handoffs = new Handoffs(memory);
   const line = handoffKind.line('accepted', { as: 'follow', workspace: memory.workspace.id });
   const bytes = 'x'.repeat(250);
+  // Files of their own, with the offer in them, as handoffs have; and as long on the disk, because syncing a new one again is cheaper.
+  const paths = ids.map((id) => join(folder, `bare ${id}`));
+  for (const path of paths) writeFileSync(path, 'x'.repeat(700), { flush: true });
   let [next, file] = [0, 0];
   const compared = await compare({
     ours: () => timed(() => handoffs.answer(ids[next++] ?? '', line, () => false)),
-    // A file of its own, with the offer in it, as a handoff has.
     yardstick: () => {
-      const path = join(folder, `bare ${file++}`);
-      writeFileSync(path, 'x'.repeat(700), { flush: true });
+      const path = paths[file++] ?? '';
       return timed(() => {
         const descriptor = openSync(path, 'a');
         writeSync(descriptor, bytes);

@@ -14,7 +14,7 @@ import { worklogKind } from '../fold/rules/kind.js';
 import { journalIn, worklogIn } from '../home/places.js';
 import { generate } from '../keeping/generate.js';
 import type { Line } from '../logs/line.js';
-import { LARGEST_LOG_BYTES } from '../logs/logFile.js';
+import { LARGEST_LOG_BYTES, sizeOfLog } from '../logs/logFile.js';
 import { LogReader } from '../logs/reader.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Viewer } from '../sessions/views.js';
@@ -66,8 +66,9 @@ function textOf(path: string, largestBytes: number, read: typeof readOwnFileSync
 /** @returns the lines of the worklog that were applied, in order */
 export function appliedLines({ folder }: OpenSession): Line[] {
   const lines: Line[] = [];
-  withFileSync(worklogIn(folder), READ_NO_LINK, (descriptor) =>
-    new LogReader(worklogKind).readOn(descriptor, (line, refusal) => {
+  const path = worklogIn(folder);
+  withFileSync(path, READ_NO_LINK, (descriptor) =>
+    new LogReader(worklogKind).readOn(descriptor, sizeOfLog(path, descriptor), (line, refusal) => {
       if (refusal === null) lines.push(line);
     }),
   );

@@ -11,7 +11,15 @@ import { failpoint } from '../../src/failpoints.js';
 import { MAKE_ROOM } from '../../src/files/storageFault.js';
 import type { LogKind, Refusal } from './kind.js';
 import { type Line, type NewLine, type Stamp, stampLine, textOfLine } from './line.js';
-import { closeLogFile, type LogFile, noteAppend, openLogFile, sizeOfLog, unusable } from './logFile.js';
+import {
+  closeLogFile,
+  type LogFile,
+  noteAppend,
+  openLogFile,
+  requireReadable,
+  sizeOfLog,
+  unusable,
+} from './logFile.js';
 import { NewerVersionError } from './newerLog.js';
 import { type LogCounts, LogReader } from './reader.js';
 
@@ -102,7 +110,7 @@ export class Log<State, Events = never> {
     try {
       const known = earlier === undefined ? null : earlier.#readerOf(file);
       const log = new Log(path, file, kind, known ?? new LogReader(kind));
-      log.refresh();
+      log.#readTo(requireReadable(path, file.size), new Map());
       return log;
     } catch (error) {
       closeLogFile(file);
@@ -209,17 +217,20 @@ export class Log<State, Events = never> {
    * @param appended what was written here just now
    */
   #readOn(outcomes: Map<string, Refusal | null>, appended?: Buffer): void {
-    const reader = this.#reader;
-    const seen = ({ id }: Line, refusal: Refusal | null) => outcomes.set(id, refusal);
     try {
-      const size = this.#size();
-      // No other process has written in between if the file is as long as what was read and what was appended.
-      if (appended !== undefined && size === reader.position + appended.length) reader.take(appended, seen);
-      else if (size !== reader.position) reader.readOn(this.#file.descriptor, seen);
-      this.#end = reader.position;
+      this.#readTo(this.#size(), outcomes, appended);
     } catch (error) {
       throw unusable(this.path, error);
     }
+  }
+
+  #readTo(size: number, outcomes: Map<string, Refusal | null>, appended?: Buffer): void {
+    const reader = this.#reader;
+    const seen = ({ id }: Line, refusal: Refusal | null) => outcomes.set(id, refusal);
+    // No other process has written in between if the file is as long as what was read and what was appended.
+    if (appended !== undefined && size === reader.position + appended.length) reader.take(appended, seen);
+    else reader.readOn(this.#file.descriptor, size, seen);
+    this.#end = reader.position;
   }
 
   #size(): number {

@@ -23,7 +23,7 @@ export interface LogFile {
   descriptor: number;
   /** Which file it is, also if another one gets its place. */
   readonly file: string;
-  /** In bytes. */
+  /** In bytes, when it was opened. */
   readonly size: number;
   /** Why a file that should be written is open for reading only. Null if it can be written, or need not be. */
   readonly unwritable: UnreachableError | null;
@@ -108,7 +108,11 @@ export function closeLogFile(file: LogFile): void {
  * @throws UnreachableError if it is too large to be read; the file system's error if it cannot be looked at
  */
 export function sizeOfLog(path: string, descriptor: number): number {
-  const { size } = fstatSync(descriptor);
+  return requireReadable(path, fstatSync(descriptor).size);
+}
+
+/** @returns the size @throws UnreachableError if a log of so many bytes is too large to be read */
+export function requireReadable(path: string, size: number): number {
   if (size <= LARGEST_LOG_BYTES) return size;
   throw new UnreachableError(
     `${path} is larger than ${LARGEST_LOG_BYTES} bytes, which no session writes, and is not read: move it away`,

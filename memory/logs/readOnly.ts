@@ -1,7 +1,7 @@
 /** Reads a part of a log: a directory may have thousands of sessions, and most readers need none of their lines. */
 import { closeSync } from 'node:fs';
 import type { LogKind } from './kind.js';
-import { openLogFile, sizeOfLog, unusable } from './logFile.js';
+import { openLogFile, requireReadable, unusable } from './logFile.js';
 import { LogReader } from './reader.js';
 
 /**
@@ -17,9 +17,8 @@ export function readOnly<State, Events>(
   const file = openLogFile(path, 'read');
   if (file === null) return null;
   try {
-    sizeOfLog(path, file.descriptor);
     const reader = new LogReader(kind, event);
-    reader.readOn(file.descriptor);
+    reader.readOn(file.descriptor, requireReadable(path, file.size));
     return reader.state;
   } catch (error) {
     throw unusable(path, error);

@@ -55,17 +55,19 @@ export class LogReader<State> {
   }
 
   /**
-   * Reads on to the file's present end.
    * @param descriptor of the log, open for reading
+   * @param size to which it is read, in bytes. Its present size, or less
    * @param seen called with each line of this version, and why it was refused; null if it was applied
    * @throws the file system's error
    */
-  readOn(descriptor: number, seen: Seen = () => undefined): void {
-    for (;;) {
-      const chunk = readAt(descriptor, this.#position, CHUNK_BYTES);
+  readOn(descriptor: number, size: number, seen: Seen = () => undefined): void {
+    while (this.#position < size) {
+      const wanted = Math.min(CHUNK_BYTES, size - this.#position);
+      const chunk = readAt(descriptor, this.#position, wanted);
       // A copy: the splitter keeps the beginning of a line, and the bytes of `readAt` are shared.
       if (chunk.length > 0) this.take(Buffer.from(chunk), seen);
-      if (chunk.length < CHUNK_BYTES) return;
+      // It was cut meanwhile.
+      if (chunk.length < wanted) return;
     }
   }
 
