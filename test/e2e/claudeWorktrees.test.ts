@@ -97,14 +97,16 @@ const SCENES: readonly (readonly [string, () => Promise<InWorktree>])[] = [
   [
     'of a `.bare` container, which it entered',
     async () => {
-      const place = await repositoryPlace(['container', 'container/main']);
+      const entered = 'container/.bare/.claude/worktrees/aside';
+      const place = await repositoryPlace(['container', 'container/main', entered]);
       const container = join(place.folder, 'container');
-      execFileSync('rm', ['-r', join(container, 'main')]);
+      // They are trusted now, and made again.
+      execFileSync('rm', ['-r', join(container, 'main'), join(container, '.bare')]);
       git(place, place.folder, 'clone', '-q', '--bare', place.work, join(container, '.bare'));
       git(place, join(container, '.bare'), 'remote', 'remove', 'origin');
       writeFileSync(join(container, '.git'), 'gitdir: ./.bare\n');
       git(place, join(container, '.bare'), 'worktree', 'add', '-q', join(container, 'main'), 'main');
-      const at = join(container, '.bare/.claude/worktrees/aside');
+      const at = join(place.folder, entered);
       return { place, at, from: join(container, 'main'), prompt: 'go aside and paint the roof', isLocked: true };
     },
   ],
