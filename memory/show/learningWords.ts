@@ -65,7 +65,7 @@ function failureLines(group: FailureGroup, isKnown: boolean, now: number): strin
   return [
     `  ${id}  ${what}  (${often})${isKnown ? '  [added]' : ''}`,
     `    failed: ${oneLine(example.error)}`,
-    ...(example.call === command ? [] : [`    as in: ${oneLine(example.call)}`]),
+    ...([tool, command].includes(example.call) ? [] : [`    as in: ${oneLine(example.call)}`]),
     ...(ways.length === 0 ? [] : [`    worked next: ${ways.map(wayWords).join('; ')}`]),
   ];
 }
