@@ -1,6 +1,6 @@
 /** The work of a session and its reasons, for a person who did not do it. */
 import { oneLine } from '../../src/log/visibleText.js';
-import { describeDuration } from '../../src/time.js';
+import { spokenDuration } from '../../src/time.js';
 import { unsettledOf } from '../fold/state.js';
 import type { FailureGroup } from '../learnings/draw.js';
 import type { Learning } from '../learnings/kind.js';
@@ -18,6 +18,8 @@ export interface Summarised {
   readonly look: Look;
   readonly ownPath: OwnPath;
   readonly checks: readonly Check[];
+  /** Whether calls of its agents are on record. Without them, nothing is known of tests. */
+  readonly hasCalls: boolean;
   /** Those of the session. */
   readonly learnings: readonly Learning[];
   /** Failed calls after which something worked. */
@@ -41,11 +43,9 @@ export function pullRequestLines(given: Summarised): string[] {
   ];
 }
 
-/** @returns the same for a terminal, also with the errors that were overcome, the checkpoints, and how long it took */
+/** @returns the same for a terminal, also with the errors that were overcome, the notes, the checkpoints, and how long it took */
 export function summaryLines(given: Summarised): string[] {
-  const { state, log, last } = given.look;
-  const until = log.end?.at ?? last;
-  const took = log.created_at === null || until === null ? [] : [`it took ${describeDuration(until - log.created_at)}`];
+  const { state, log } = given.look;
   const summary = log.end?.summary ?? '';
   const parts = [
     done(given),
@@ -53,17 +53,25 @@ export function summaryLines(given: Summarised): string[] {
     changed(given),
     checked(given),
     overcome(given),
+    noted(given),
     marked(given),
     open(given),
   ];
   return [
     oneLine(state.purpose),
     ...(summary === '' ? [] : summary.split('\n')),
-    ...took,
+    ...durationLines(given.look),
     ...parts.flatMap(({ title, lines }) =>
       lines.length === 0 ? [] : [`${title}:`, ...bounded(lines).map((line) => `  ${line}`)],
     ),
   ];
+}
+
+function durationLines({ log, last }: Look): string[] {
+  const until = log.end?.at ?? last;
+  if (log.created_at === null || until === null) return [];
+  const words = spokenDuration(until - log.created_at);
+  return [log.end === null ? `${words} from its beginning to its last activity` : `it took ${words}`];
 }
 
 function bounded(lines: readonly string[]): string[] {
@@ -110,7 +118,13 @@ function changedFile(path: string, file: ShownFile, ownPath: OwnPath): string[] 
   return [`- \`${path}\`${change === undefined || change === 'read' ? '' : ` (${changeWords(change, former)})`}`];
 }
 
-function checked({ look: { log }, checks }: Summarised): Part {
+/** The important ones are decisions. */
+function noted({ look: { log } }: Summarised): Part {
+  const notes = log.notes.filter(({ priority }) => priority === 'normal');
+  return { title: 'Notes', lines: notes.map(({ text }) => `- ${text}`) };
+}
+
+function checked({ look: { log }, checks, hasCalls }: Summarised): Part {
   const validated = [...log.steps.values()].flatMap(({ title, validation }) => {
     if (validation === null) return [];
     const details = validation.details === undefined ? '' : `: ${validation.details}`;
@@ -118,7 +132,8 @@ function checked({ look: { log }, checks }: Summarised): Part {
   });
   const run = checks.map((check) => `- \`${check.command}\` ${endWords(check)}`);
   const lines = [...run, ...validated];
-  return { title: 'How it was checked', lines: lines.length === 0 ? ['- No test was seen to run.'] : lines };
+  const none = hasCalls ? '- No test was seen to run.' : '- Not recorded: no calls of an agent are on record.';
+  return { title: 'How it was checked', lines: lines.length === 0 ? [none] : lines };
 }
 
 function endWords({ ended, isOld }: Check): string {

@@ -51,7 +51,7 @@ export function reasonsAround(memory: Memory, { path }: Worktree, around: Around
       (id): Reason => ({
         reason: 'handoff',
         words: `the handoff ${id} of it is on offer`,
-        remedy: `\`watchkeeper handoff accept ${id}\`, or \`watchkeeper handoff withdraw ${id}\``,
+        remedy: `\`watchkeeper handoff accept ${id} --as follow\`, or \`watchkeeper handoff withdraw ${id}\``,
       }),
     ),
   ];

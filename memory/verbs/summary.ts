@@ -23,12 +23,12 @@ export const summary = verb({
     const { session, asides } = await meantHere(memory, input, { orLast: true, isWork: true });
     const look = await lookAt(memory, session, { judge });
     const ownPath = ownPathOf(memory, session.log.state);
-    const { checks, failures } = await checksOf(memory, session, ownPath);
+    const { checks, failures, hasCalls } = await checksOf(memory, session, ownPath);
     const learnings = [...learningsOf(memory).read().learnings.values()].filter(
       ({ session_id }) => session_id === session.id,
     );
     const overcome = failures.filter(({ worked }) => worked.size > 0);
-    const given = { look, ownPath, checks, learnings, overcome };
+    const given = { look, ownPath, checks, hasCalls, learnings, overcome };
     const lines = (input.pr ? pullRequestLines : summaryLines)(given).map(memory.stamp.redact);
     const value = { session_id: session.id, checks, ...(input.pr && { markdown: `${lines.join('\n')}\n` }) };
     return { lines, value: input.pr ? value : { ...value, lines }, asides };
@@ -40,12 +40,14 @@ async function checksOf(memory: Memory, { folder, log }: OpenSession, ownPath: O
   const checks = new Checks((path) => ownPath(path) !== null);
   const { redact } = memory.stamp;
   const draw = new Draw(redact);
+  let hasCalls = false;
   const reading = { folders: memory.programs, redact, trimmer: journalTrimmer(redact) };
   for await (const records of recordsOfSession({ log: log.state, folder }, reading)) {
     for (const record of records) {
       checks.take(record);
       draw.take(record);
+      hasCalls ||= record.event === 'pre_tool_use';
     }
   }
-  return { checks: checks.list, failures: failuresOf(draw) };
+  return { checks: checks.list, failures: failuresOf(draw), hasCalls };
 }

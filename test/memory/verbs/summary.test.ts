@@ -2,7 +2,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createSession } from '../../../memory/verbs/createSession.js';
 import { addLearning } from '../../../memory/verbs/learn.js';
-import { end } from '../../../memory/verbs/lifecycle.js';
+import { end, start } from '../../../memory/verbs/lifecycle.js';
+import { note } from '../../../memory/verbs/notes.js';
 import { summary } from '../../../memory/verbs/summary.js';
 import { transitionPhase } from '../../../memory/verbs/transitionPhase.js';
 import { testFolder } from '../../harness/folder.js';
@@ -55,6 +56,17 @@ test('of a terminal session: purpose, summary, commits, learnings, files, checks
   const lines = (await told({ id, pr: false })).split('\n');
   expect(lines).toContain('Errors that were overcome:');
   expect(lines).toContain('  - npm test: Error: connect ECONNREFUSED 127.0.0.1:6379; then docker compose up -d redis');
+});
+
+test('of a session that a person tracked: the notes; of tests, nothing is claimed', async () => {
+  await scene.outcome(start, { purpose: 'Mend the login' });
+  await scene.outcome(note, { text: 'The token is cut' });
+  const lines = (await told({ pr: false })).split('\n');
+  expect(lines).toContain('1 second from its beginning to its last activity');
+  expect(lines).toContain('  - The token is cut');
+  expect(lines.join('\n')).toContain('Not recorded: no calls of an agent are on record.');
+  await scene.outcome(end, {});
+  expect((await told({ pr: false })).split('\n')).toContain('it took 1 second');
 });
 
 describe('a check', () => {

@@ -1,0 +1,45 @@
+// covers: memory/verbs/againstEnding.ts memory/worktrees/reasons.ts
+/** What is printed against a reason is typed as it is printed, and then it can be removed. */
+import { spawnSync } from 'node:child_process';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { beforeEach, expect, test } from '@jest/globals';
+import { compiledProgram } from '../../../../src/host/program.js';
+import { put } from '../../../memory/git/plainGit.js';
+import { Ends } from './endScene.js';
+
+let made: Ends;
+let path: string;
+
+beforeEach(() => {
+  made = new Ends();
+  path = made.begun('feature/one');
+  const program = join(made.folder, 'watchkeeper');
+  writeFileSync(program, `#!/bin/sh\nexec ${process.execPath} ${compiledProgram('bridge/cli/main')} "$@"\n`);
+  chmodSync(program, 0o755);
+});
+
+const called = (...args: string[]) => expect(made.callIn(path, args)).toMatchObject({ code: 0 });
+
+test.each<readonly [string, () => unknown]>([
+  ['session', () => called('work', 'start', '--purpose', 'The task')],
+  [
+    'handoff',
+    () => {
+      const file = join(made.folder, 'handoff.json');
+      put(file, JSON.stringify({ title: 'The rest', goal: 'All of it', learnings: ['one'], next: ['two'] }));
+      called('handoff', 'create', '--from', file);
+    },
+  ],
+  ['locked', () => made.git.run(made.root, 'worktree', 'lock', '--reason', 'on a stick', path)],
+])('%s', async (name, prepare) => {
+  prepare();
+  const reason = async () => (await made.ended(['one', '--merge'])).reasons.find((each) => each.reason === name);
+  const { remedy = '' } = (await reason()) ?? {};
+  const commands = [...remedy.matchAll(/`([^`]+)`/g)].map(([, command]) => command ?? '');
+  expect(commands).not.toEqual([]);
+  const env = { ...made.variables, PATH: [made.folder, process.env.PATH].join(delimiter) };
+  const [first = ''] = commands;
+  expect(spawnSync('sh', ['-c', first], { cwd: made.root, env, encoding: 'utf8' })).toMatchObject({ status: 0 });
+  expect(await made.ended(['one', '--merge'])).toMatchObject({ code: 0, removed: true });
+});
