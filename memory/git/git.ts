@@ -99,6 +99,19 @@ export class Git {
   }
 
   /**
+   * @param since a commit
+   * @param most how many
+   * @returns the first lines of the messages of the commits that came to it, the oldest first, without merges; null as {@link state}
+   */
+  subjectsSince(since: string, most: number): string[] | null {
+    if (!isCommit(since)) return null;
+    return this.#within(COMMITS, ({ ask }) => {
+      const log = ask(['log', '--no-merges', `--max-count=${most}`, '--format=%s', `${since}..HEAD`]);
+      return log?.split('\n').filter(Boolean).reverse() ?? null;
+    });
+  }
+
+  /**
    * @param at UTC epoch milliseconds
    * @returns how many commits were made afterwards; null as {@link state}, and if git takes longer than a second
    */

@@ -126,9 +126,10 @@ export interface EndOne {
 
 export async function endOne(memory: Memory, place: RepositoryPlace, one: EndOne): Promise<Ended> {
   const { examined, worktrees, isRemote } = one;
+  const { name, target, way, merged } = examined;
   const { path } = examined.worktree;
-  const isMerged = examined.way === 'merge' && examined.merged?.merged !== 'yes';
-  const message = isMerged ? (one.message ?? (await squashMessage(memory, path, examined.name))) : '';
+  const into = way === 'merge' && merged?.merged !== 'yes' ? target?.commit : undefined;
+  const message = into === undefined ? '' : (one.message ?? (await squashMessage(memory, { path, name, into })));
   const { variables } = memory.surroundings;
   const ending = {
     ...{ examined, worktrees, message, is_remote_removed: isRemote },

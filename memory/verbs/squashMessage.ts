@@ -1,8 +1,9 @@
-/** The message of the commit that merges a worktree, made of the records of its sessions. */
+/** The message of the commit that merges a worktree, made of the records of its sessions and of its commits. */
 import { resolve } from 'node:path';
 import { headOf, shorten } from '../../src/log/shorten.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { isOfWork } from '../brief/ownPath.js';
+import { Git } from '../git/git.js';
 import { hasLeftNothing } from '../look/leftNothing.js';
 import { lookAt } from '../look/look.js';
 import { standingIn } from '../look/standing.js';
@@ -14,14 +15,23 @@ const LONGEST_LINE = 500;
 const LONGEST_SUMMARY = 4_000;
 const MOST_SESSIONS = 20;
 const MOST_LINES = 30;
+/** As many are counted. */
+const MOST_COMMITS = 500;
 /** A branch of ours, or of Claude Code. */
 const PREFIX = /^(?:[a-z]+\/|worktree-)/;
 
-/**
- * @param name the branch, or the name of the folder
- * @returns a title, and a block for each session that began or entered there: purpose, summary, steps, files
- */
-export async function squashMessage(memory: Memory, path: string, name: string): Promise<string> {
+/** What is merged. */
+export interface Squashed {
+  /** The top level of the worktree. */
+  readonly path: string;
+  /** The branch, or the name of the folder. */
+  readonly name: string;
+  /** The commit into which it is merged. */
+  readonly into: string;
+}
+
+/** @returns a title, a block for each session that began or entered there (purpose, summary, steps, files), and the commits' titles */
+export async function squashMessage(memory: Memory, { path, name, into }: Squashed): Promise<string> {
   const { known, guests } = standingIn(memory, worktreeAt(path));
   const ids = [...(known?.sessions ?? []), ...guests.map(({ id }) => id)].slice(-MOST_SESSIONS);
   const blocks: Block[] = [];
@@ -30,8 +40,14 @@ export async function squashMessage(memory: Memory, path: string, name: string):
     if (block !== null) blocks.push(block);
   }
   const purpose = blocks.find((block) => block.isExplicit)?.purpose ?? blocks[0]?.purpose ?? '';
-  const title = headOf(purpose === '' ? titleOf(name) : purpose, LONGEST_TITLE, memory.stamp.redact);
-  return `${[title, ...blocks.flatMap(({ lines }) => ['', ...lines])].join('\n')}\n`;
+  const { redact } = memory.stamp;
+  const commits = new Git(path, memory.surroundings.variables).subjectsSince(into, MOST_COMMITS) ?? [];
+  const only = commits.length === 1 ? commits[0] : undefined;
+  const title = headOf(purpose || only || titleOf(name), LONGEST_TITLE, redact);
+  const subjects = commits.map((subject) => `- ${shorten(redact(oneLine(subject)), LONGEST_LINE)}`);
+  const isSaid = blocks.length === 0 && only === title;
+  const lines = [...blocks.flatMap(({ lines }) => ['', ...lines]), ...(isSaid ? [] : listed('Commits:', subjects))];
+  return `${[title, ...lines].join('\n')}\n`;
 }
 
 /** @returns `login-form` of `feature/login-form` as "Login form" */

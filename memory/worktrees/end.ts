@@ -9,6 +9,7 @@ import { shortCommit } from '../git/checkout.js';
 import type { GitVariables } from '../git/gitLine.js';
 import { type Repository, withRepository } from '../git/repository.js';
 import { baseOf } from './base.js';
+import { commitHooks } from './commitHooks.js';
 import { type Contents, contentsOf } from './contents.js';
 import { ASKING, type Examined } from './examine.js';
 import { forgetKept, keep, removeOld, wayBack } from './kept.js';
@@ -182,7 +183,11 @@ class Performance {
     if (fault !== null && targetOf(this.#repository, worktrees, target.branch)?.local !== target.local) return moved;
     if (fault !== null) return `${target.branch} does not move to the squash commit ${squash.commit}: ${fault}`;
     this.#commit = squash.commit;
-    this.#asides.push(`no commit hook has run for ${shortCommit(squash.commit)}`);
+    const hooks = commitHooks(this.#repository, target.root ?? this.#place.root, this.#variables);
+    if (hooks === null || hooks.length > 0)
+      this.#asides.push(
+        `no commit hook has run for ${shortCommit(squash.commit)}${hooks ? `: ${hooks.join(', ')}` : ''}`,
+      );
     return null;
   }
 

@@ -278,7 +278,8 @@ test('the message of the commit that merges a worktree has the sessions that cam
     await say('track', `file ${join(cwd, name)} --done --session ${id}`, cwd);
   scene.writes('c-1', scene.two);
   await end(child);
-  const message = await squashMessage(scene.open(), scene.two, 'fix/two');
+  const into = scene.made.git.run(scene.made.root, 'rev-parse', 'HEAD').trim();
+  const message = await squashMessage(scene.open(), { path: scene.two, name: 'fix/two', into });
   expect(message).toContain(`Session ${id}: what c-1 is for`);
   expect(message).toContain('\n- roof.ts\n');
   expect(message).not.toContain('main.ts');

@@ -297,6 +297,9 @@ describe('a merge', () => {
       '',
       'Files:',
       '- form.ts',
+      '',
+      'Commits:',
+      '- work on feature/one',
     ]);
     expect(made.git.run(made.root, 'log', '-1', '--format=%an <%ae>').trim()).toBe('a <a@example.com>');
     expect(readFileSync(join(made.root, 'feature-one.txt'), 'utf8')).toBe('feature/one\n');
@@ -330,7 +333,33 @@ describe('a merge', () => {
     made.git.commitAll(other, 'two');
     const { out } = await made.end(['two', '--merge'], clone);
     expect(out).toContain('with 1 commit of origin/main that it lacked');
-    expect(made.git.run(clone, 'log', '--format=%s').split('\n').slice(0, 2)).toEqual(['Two', 'My words']);
+    expect(made.git.run(clone, 'log', '--format=%s').split('\n').slice(0, 2)).toEqual(['two', 'My words']);
+  });
+
+  test('without a session has the titles of the commits; the only one is its title', async () => {
+    const titles = async (name: string) => {
+      expect((await made.ended([name, '--merge'])).code).toBe(0);
+      return made.git.run(made.root, 'log', '-1', '--format=%B').trimEnd();
+    };
+    made.begun('feature/log-in');
+    expect(await titles('feature/log-in')).toBe('work on feature/log-in');
+    const path = made.begun('feature/log-out');
+    put(join(path, 'more.txt'), '');
+    made.git.commitAll(path, 'and more');
+    expect(await titles('feature/log-out')).toBe('Log out\n\nCommits:\n- work on feature/log-out\n- and more');
+  });
+
+  test('names the hooks of commits that have not run, and is silent if there are none', async () => {
+    made.begun('feature/one');
+    expect((await made.end(['one', '--merge'])).err).not.toContain('hook');
+    const hooks = join(made.root, '.hooks');
+    put(join(hooks, 'pre-commit'), '#!/bin/sh\n');
+    put(join(hooks, 'commit-msg'), 'not to be run');
+    chmodSync(join(hooks, 'pre-commit'), 0o755);
+    made.git.commitAll(made.root, 'hooks');
+    made.git.run(made.root, 'config', 'core.hooksPath', '.hooks');
+    made.begun('feature/two');
+    expect((await made.end(['two', '--merge'])).err).toMatch(/^no commit hook has run for [0-9a-f]{10}: pre-commit$/m);
   });
 
   test('into another branch; no hook and no option of that branch for merges changes it', async () => {
