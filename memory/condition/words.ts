@@ -136,20 +136,22 @@ export function pastClause(lifecycle: Lifecycle, end: Condition['end']): string 
 }
 
 /**
- * @param path of its worklog
+ * @param path of the log
  * @param remedy for lines of a newer version, as an imperative
+ * @param log names the log in a sentence
  * @returns sentences
  */
 export function damageLines(
-  { unreadable, newer, isEmptied }: Damage,
+  { unreadable, newer, isEmptied }: Omit<Damage, 'hasLostBeginning'>,
   path: string,
   remedy = 'update this one',
+  log = 'its log',
 ): string[] {
   return [
-    ...(isEmptied ? [`its log is empty: ${path}`] : []),
-    ...(unreadable > 0 ? [`${counted(unreadable, 'line')} of its log cannot be read: ${path}`] : []),
+    ...(isEmptied ? [`${log} is empty: ${path}`] : []),
+    ...(unreadable > 0 ? [`${counted(unreadable, 'line')} of ${log} cannot be read: ${path}`] : []),
     ...(newer > 0
-      ? [`${counted(newer, 'line')} of its log ${newer === 1 ? 'is' : 'are'} of a newer version: ${remedy}`]
+      ? [`${counted(newer, 'line')} of ${log} ${newer === 1 ? 'is' : 'are'} of a newer version: ${remedy}`]
       : []),
   ];
 }
