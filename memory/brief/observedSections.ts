@@ -9,6 +9,7 @@ import { type Action, agentWords, type OpenCall, openWords, toolOf } from '../ob
 import type { Observed } from '../observed/observed.js';
 import type { Rewind } from '../observed/rewinding.js';
 import type { StepLike } from '../observed/step.js';
+import { taskTitled } from '../observed/todos.js';
 import type { LeftProcess } from '../sessions/leftProcesses.js';
 import { MARKS } from '../show/status.js';
 import type { Entry, Rank, Section } from './budget.js';
@@ -146,7 +147,7 @@ export function leftOf(left: readonly LeftProcess[], words: Words): Section {
 }
 
 /**
- * @param plan the steps that were declared. A task with the title of one is shown there
+ * @param plan the steps that were declared. A task that has, or had, the title of one is shown there
  * @param isShown which of them; without it, all
  */
 export function tasksOf(
@@ -155,7 +156,8 @@ export function tasksOf(
   plan: readonly StepLike[],
   isShown = (_: Pick<StepLike, 'status'>) => true,
 ): Section {
-  const own = list.filter(({ title }) => !plan.some((step) => step.title === title));
+  const shown = new Set(plan.map(({ title }) => taskTitled(list, title)));
+  const own = list.filter((task) => !shown.has(task) && !plan.some(({ title }) => title === task.title));
   const { done, total } = progressOf(own);
   const isNext = plan.length === 0 ? nextOf(own)?.id : undefined;
   return {
