@@ -10,6 +10,9 @@ export type Lifecycle = (typeof LIFECYCLES)[number];
 /** Why a run ended: its process was proven dead, and no other line reports its end. */
 export const LOST = 'lost';
 
+/** How the reason of a run begins whose agent continues in another session, whose id follows. */
+export const MOVED = 'moved to ';
+
 export const END_REASONS = ['completed', 'failed', 'cancelled', 'superseded'] as const;
 export type EndReason = (typeof END_REASONS)[number];
 

@@ -1,6 +1,6 @@
 import { damageLines, isInterrupted } from '../../memory/condition/words.js';
 import { purposeOf } from '../../memory/observed/purpose.js';
-import { memoryLines, type Shown } from '../../memory/show/shown.js';
+import { crashLines, memoryLines, type Shown } from '../../memory/show/shown.js';
 import { axesLine, stuckLines } from '../../memory/show/status.js';
 import { describeFinding } from '../../monitoring/verdict/describe.js';
 import { SessionJudge, type Verdict } from '../../monitoring/watch/sessionJudge.js';
@@ -92,7 +92,7 @@ example:
       else {
         const lines = [...(why === null ? [] : whyLines(why)), ...describeSession(session, outbox, waits)];
         if (judged !== null && assessment !== null) {
-          lines.push(['health', `${assessment.verdict}, ${assessment.attention}`]);
+          lines.push(['health', `${assessment.verdict}, ${assessment.attention.replaceAll('_', ' ')}`]);
           for (const finding of assessment.findings) lines.push([finding.rule, describeFinding(finding)]);
           lines.push(...clockLines(assessment));
           lines.push(['next', describeNext(assessment, assessment.next_deadline, systemClock.now())]);
@@ -104,7 +104,7 @@ example:
           const words = describeIncident(incident, revival);
           lines.push(['incident', `${incident.incident_id}, ${words}`]);
         }
-        if (memory !== null) lines.push(...memoryLines(memory));
+        if (memory !== null) lines.push(...crashLines(memory), ...memoryLines(memory));
         lines.push(['journal', journal]);
         printLines(
           io,

@@ -15,7 +15,7 @@ import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import { Claims } from '../../memory/workspaces/claims.js';
 import type { AgentUser } from '../../src/config/agentUser.js';
 import { counted } from '../../src/counted.js';
-import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
+import { describeError, errorCode, UnreachableError, UsageError } from '../../src/errors.js';
 import { NotOwnError } from '../../src/files/ownFile.js';
 import { nearestExisting } from '../../src/files/probe.js';
 import { seenFile } from '../../src/files/seenFile.js';
@@ -33,6 +33,8 @@ const NEWER = 'newer memory';
 /** The last logs of each kind by name are checked: ids of sessions begin with their day. */
 const MOST_LOGS = 1_000;
 const MOST_NAMED = 3;
+/** Folders of logs that are no session's. */
+const SHARED = ['workspaces', 'bindings', 'handoffs'];
 /** To the files of a session in the archive. */
 const LEVELS = 4;
 /** Only whether lines can be read, and whether one of them begins a session. */
@@ -140,11 +142,11 @@ async function checkLogs(places: Places): Promise<CheckResult[]> {
       warning,
       torn,
       'unreadable lines, cut off by a full disk or a crash, or changed by hand',
-      'nothing has to be done: they are skipped, and the rest counts; `watchkeeper work show` names them',
+      'nothing has to be done: they are skipped, and the rest counts; `watchkeeper work show` and `learn` name them',
     ),
   ];
   const found = `lines of a newer version, which this one skips: ${firstOf(newer)}`;
-  const remedy = 'update this one: until then it cannot change these sessions';
+  const remedy = 'update this one: until then it cannot change these records';
   return [
     ...(some.length === 0 ? [ok(LOGS, 'every line can be read')] : some),
     ...(newer.length === 0 ? [] : [warning(NEWER, found, remedy)]),
@@ -187,7 +189,7 @@ function lostIn(places: Places): (path: string, lines: number) => boolean {
   return (path, lines) => basename(path) === WORKLOG && (lines > 0 || hasLostLines(shared, dirname(path)));
 }
 
-async function logsOf(places: Places, onTrouble: (error: UnreachableError) => void): Promise<string[]> {
+async function logsOf(places: Places, onTrouble: (error: unknown) => void): Promise<string[]> {
   const folders = [
     () => places.archivedFolders(),
     () => places.sessionNames().map((name) => places.sessionFolder(name)),
@@ -200,14 +202,19 @@ async function logsOf(places: Places, onTrouble: (error: UnreachableError) => vo
       return [];
     }
   });
-  const shared = await Promise.all(
-    ['workspaces', 'bindings'].map(async (name) => {
-      const folder = join(places.root, name);
-      const names = await readdir(folder).catch(() => []);
-      return names.filter((file) => file.endsWith('.jsonl')).map((file) => join(folder, file));
-    }),
-  );
-  return [folders.sort().map(worklogIn), ...shared].flatMap((paths) => paths.slice(-MOST_LOGS));
+  const shared = await Promise.all(SHARED.map((name) => logsIn(join(places.root, name), onTrouble)));
+  return [folders.sort().map(worklogIn), [places.learnings], ...shared].flatMap((paths) => paths.slice(-MOST_LOGS));
+}
+
+/** Those below a folder in the home. */
+async function logsIn(folder: string, onTrouble: (error: unknown) => void): Promise<string[]> {
+  try {
+    const names = (await readdir(folder)).filter((file) => file.endsWith('.jsonl'));
+    return names.sort().map((file) => join(folder, file));
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') onTrouble(error);
+    return [];
+  }
 }
 
 function firstOf(all: readonly string[]): string {

@@ -6,6 +6,7 @@ import { parseObject } from '../../src/json.js';
 import { findProgram } from '../agents/program/findProgram.js';
 import { unlessAbsent } from './absent.js';
 import type { ServerState } from './agent.js';
+import { inTheWayOf } from './inTheWay.js';
 import { type CopiedSkills, lookAtCopies } from './skillCopies.js';
 
 export const SKILL_AGENT_NAMES = ['gemini', 'cursor'] as const;
@@ -49,6 +50,8 @@ export interface SkillAgentLook {
   readonly skills: CopiedSkills['state'];
   readonly server: ServerState;
   readonly folder: string;
+  /** What is in the place of the folder, and what to do. Null if nothing is. */
+  readonly in_the_way: string | null;
   /** Skills of ours that a person has changed, and skills of others with such a name. */
   readonly changed: readonly string[];
   readonly foreign: readonly string[];
@@ -79,7 +82,16 @@ export function lookAtSkillAgent(
   if (folder === null) return null;
   const { state, changed, foreign } = lookAtCopies(folder, root);
   const server = serverIn(join(surroundings.variables.HOME ?? '', SKILL_AGENTS[name].settings));
-  return { agent: name, hooks: 'none', skills: state, server, folder, changed, foreign };
+  return {
+    agent: name,
+    hooks: 'none',
+    skills: state,
+    server,
+    folder,
+    in_the_way: inTheWayOf(folder),
+    changed,
+    foreign,
+  };
 }
 
 function serverIn(path: string): ServerState {

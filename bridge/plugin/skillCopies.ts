@@ -7,9 +7,9 @@ import { lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmdirSyn
 import { dirname, join } from 'node:path';
 import { UnreachableError } from '../../src/errors.js';
 import { replaceInFolderSync } from '../../src/files/durableFile.js';
-import { describeStorageFault } from '../../src/files/storageFault.js';
 import { parseObject } from '../../src/json.js';
 import { unlessAbsent } from './absent.js';
+import { describeFolderFault } from './inTheWay.js';
 
 /** In the folder of skills; a name with a dot is no skill. */
 const LIST = '.watchkeeper-skills.json';
@@ -69,12 +69,14 @@ export function copySkills(folder: string, root: string) {
     writeList(place, new Map([...kept, ...copied]));
     return { skills: copied.map(([name]) => name), changed, foreign };
   } catch (cause) {
-    throw new UnreachableError(`${folder}: ${describeStorageFault(cause)}`, { cause });
+    throw new UnreachableError(describeFolderFault(cause, folder), { cause });
   }
 }
 
 /** @returns the names of the skills that were removed, and of those that a person has changed, which stay */
 export function removeSkills(folder: string) {
+  // Something that is in the way of the folder has no copies in it.
+  if (!isThere(join(folder, LIST))) return { removed: [], changed: [] };
   const known = listIn(folder);
   const changed = changedIn(folder, known);
   const removed = [...known.keys()].filter((name) => !changed.includes(name));
@@ -83,7 +85,7 @@ export function removeSkills(folder: string) {
     rmSync(join(folder, LIST), { force: true });
     return { removed, changed };
   } catch (cause) {
-    throw new UnreachableError(`${folder}: ${describeStorageFault(cause)}`, { cause });
+    throw new UnreachableError(describeFolderFault(cause, folder), { cause });
   }
 }
 
@@ -132,7 +134,7 @@ function writeList(folder: string, skills: Digests): void {
 }
 
 function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  return unlessAbsent(() => lstatSync(path, { throwIfNoEntry: false }), undefined) !== undefined;
 }
 
 function textOf(path: string): string | null {

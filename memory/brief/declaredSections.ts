@@ -4,6 +4,7 @@ import { progressOf } from '../fold/state.js';
 import type { Note, Worklog } from '../fold/worklog.js';
 import type { Observed } from '../observed/observed.js';
 import type { StepLike } from '../observed/step.js';
+import { taskTitled } from '../observed/todos.js';
 import type { Priority, StepStatus } from '../words.js';
 import type { Rank, Section } from './budget.js';
 import { type ContextLevel, holds } from './levels.js';
@@ -27,11 +28,11 @@ export function planOf(
   const { done, total } = progressOf(steps);
   const shown = holds(level, 'steps') ? steps : steps.filter(isOpen);
   const more = ({ title, status, reason }: StepLike) => {
-    const own = fold?.todos.list.findLast((task) => task.title === title);
+    const own = taskTitled(fold?.todos.list ?? [], title);
     const why = status === 'failed' && reason ? `: ${words.text(reason)}` : '';
-    return own === undefined || own.status === status
-      ? why
-      : `${why}; in its own list: ${own.status.replace('_', ' ')}`;
+    const name = own === undefined || own.title === title ? '' : `${words.text(own.title)}, `;
+    if (own === undefined || (name === '' && own.status === status)) return why;
+    return `${why}; in its own list: ${name}${own.status.replace('_', ' ')}`;
   };
   return {
     title: `Steps, ${done} of ${total} were done:`,

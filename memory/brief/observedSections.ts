@@ -3,24 +3,21 @@ import { LISTS } from '../../src/journal/agentVocabulary.js';
 import type { Redact } from '../../src/log/redact.js';
 import { shorten } from '../../src/log/shorten.js';
 import { isoTime } from '../../src/time.js';
+import { waitWords } from '../condition/words.js';
 import { progressOf, sumOf } from '../fold/state.js';
 import { type Action, agentWords, type OpenCall, openWords, toolOf } from '../observed/calls.js';
 import type { Observed } from '../observed/observed.js';
 import type { Rewind } from '../observed/rewinding.js';
 import type { StepLike } from '../observed/step.js';
+import { taskTitled } from '../observed/todos.js';
 import type { LeftProcess } from '../sessions/leftProcesses.js';
 import { MARKS } from '../show/status.js';
 import type { Entry, Rank, Section } from './budget.js';
 import { quoted } from './fence.js';
 
 const LONGEST_WORDS = 300;
-/** Names what an agent waits for, by the journal's word. */
-const WAITS: Readonly<Record<string, string>> = {
-  user: 'a person',
-  permission: 'a permission',
-  rate_limit: 'its provider, which was busy or had refused',
-  child: 'another agent',
-};
+/** Claude Code's and the journal's words. */
+const ANSWERED = ['end_turn', 'completed', 'success'];
 const NAME = /^[\w.-]{1,64}$/;
 /** How many failed calls are shown, and how many refused ones. */
 export const MOST_FAULTS = 5;
@@ -94,9 +91,9 @@ function errorOf({ lastTurnEnd, lastError }: Observed, words: Words): string {
 /** @returns a clause for the journal's word */
 function endOf(reason: string | null, words: Words): string {
   if (reason === null) return 'nothing was begun';
-  if (reason === 'end_turn' || reason === 'completed') return 'the agent had given its answer';
+  if (ANSWERED.includes(reason)) return 'the agent had given its answer';
   if (reason === 'interrupted') return 'a person stopped it before the agent had answered';
-  return reason === 'error' ? 'with an error' : words.text(reason);
+  return reason === 'error' ? 'with an error' : words.text(reason.replaceAll('_', ' '));
 }
 
 /**
@@ -108,7 +105,7 @@ export function openOf(observed: Observed, words: Words, asked: number | null = 
     ({ words: call, at }) => `- ${words.text(call)}, since ${isoTime(at)}${openWords({ at }, asked)}`,
   );
   const waits = [...observed.waits].map(
-    ([kind, at]) => `- it waited for ${WAITS[kind] ?? words.name(kind)}, since ${isoTime(at)}`,
+    ([kind, at]) => `- it waited for ${waitWords(kind, (text) => words.name(text))}, since ${isoTime(at)}`,
   );
   const agents = observed.agents.list().filter(({ open }) => open);
   const orders = ordersOf(observed, words).entries;
@@ -150,7 +147,7 @@ export function leftOf(left: readonly LeftProcess[], words: Words): Section {
 }
 
 /**
- * @param plan the steps that were declared. A task with the title of one is shown there
+ * @param plan the steps that were declared. A task that has, or had, the title of one is shown there
  * @param isShown which of them; without it, all
  */
 export function tasksOf(
@@ -159,7 +156,8 @@ export function tasksOf(
   plan: readonly StepLike[],
   isShown = (_: Pick<StepLike, 'status'>) => true,
 ): Section {
-  const own = list.filter(({ title }) => !plan.some((step) => step.title === title));
+  const shown = new Set(plan.map(({ title }) => taskTitled(list, title)));
+  const own = list.filter((task) => !shown.has(task) && !plan.some(({ title }) => title === task.title));
   const { done, total } = progressOf(own);
   const isNext = plan.length === 0 ? nextOf(own)?.id : undefined;
   return {

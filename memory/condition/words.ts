@@ -1,5 +1,6 @@
 /** The words that commands and contexts use for how a session is. */
 import { counted } from '../../src/counted.js';
+import type { WaitKind } from '../../src/journal/schema.js';
 import type { Lifecycle, Liveness } from '../words.js';
 import type { AgentCondition, Condition } from './condition.js';
 import { type Damage, isDamaged } from './damage.js';
@@ -10,31 +11,46 @@ import type { Weight } from './weight.js';
 const LIVES: Readonly<Record<Liveness, string>> = {
   alive: 'its agent is alive',
   dead: 'its agent has ended',
-  unknown: 'whether its agent lives is unknown',
+  unknown: 'whether its agent lives cannot be seen from here',
   none: 'no agent is known',
 };
 
-/** The activity of an agent. */
-const DOING: Readonly<Record<Doing, string>> = {
-  working: 'its agent is working',
-  in_tool: 'a call of its agent is running',
-  waiting: 'its agent waits for a person or the model',
-  idle: 'idle',
-};
-
-/** @param wait the dialog that its program publishes */
-export function doingWords(doing: Doing, wait: PublishedWait | null): string {
-  return doing !== 'waiting' || wait === null ? DOING[doing] : `its agent waits for a person${dialogWords(wait)}`;
+/**
+ * @param wait the dialog that its program publishes
+ * @returns what its state leaves open, in a clause. Null if that says it all
+ */
+export function doingWords(doing: Doing | null, wait: PublishedWait | null): string | null {
+  if (doing === 'in_tool') return 'a call of its agent is running';
+  if (doing !== 'waiting') return null;
+  return `its agent waits for ${wait === null ? 'a person or the model' : waitWords(wait.waiting_for ?? 'user')}`;
 }
 
-const dialogWords = ({ waiting_for }: PublishedWait) => (waiting_for === null ? '' : ` (${waiting_for})`);
+const WAITS: Readonly<Record<string, string>> = {
+  user: 'a person',
+  dialog: 'a person',
+  permission: 'a permission',
+  rate_limit: 'its provider, which was busy or had refused',
+  child: 'another agent',
+} satisfies Record<WaitKind | 'dialog', string>;
 
-const CRASHED = 'its agent CRASHED: its process is gone, and nobody said that it ended';
-const CUT_OFF = 'its agent was CUT OFF: its program ended in the middle of a turn';
+/**
+ * @param kind the journal's word, or the name that a program gives its dialog
+ * @param name puts such a name into the sentence
+ * @returns what an agent waits for
+ */
+export function waitWords(kind: string, name = (text: string) => text): string {
+  return WAITS[kind] ?? `a person (${name(kind)})`;
+}
+
+/** How it is known that an agent was interrupted. */
+const PROOF = {
+  crashed: 'the process of its agent is gone, and its program did not report its end',
+  cut_off: 'the program of its agent ended in the middle of a turn',
+} as const;
 
 /** @returns how its agent was interrupted, in a clause. Null if it was not */
 export function interruption({ agent }: Pick<Condition, 'agent'>): string | null {
-  return agent === 'crashed' ? CRASHED : agent === 'cut_off' ? CUT_OFF : null;
+  return agent === 'crashed' || agent === 'cut_off' ? PROOF[agent] : null;
 }
 
 /** @returns whether its agent was interrupted in its work, and cannot continue by itself */
@@ -97,11 +113,9 @@ export function agentWord({ liveness, run_ended }: Pick<Condition, 'liveness' | 
   return run_ended ? 'ended' : liveness;
 }
 
-/** @returns a clause on its agent */
+/** @returns a clause on its agent. Its state says already that one crashed or was cut off */
 export function agentClause({ agent, liveness }: Pick<Condition, 'agent' | 'liveness'>): string {
-  if (agent === 'crashed') return 'its agent CRASHED';
-  if (agent === 'cut_off') return 'its agent was CUT OFF';
-  return LIVES[agent === 'ended' ? 'dead' : liveness];
+  return interruption({ agent }) ?? LIVES[agent === 'ended' && liveness !== 'none' ? 'dead' : liveness];
 }
 
 /** @returns the words that set it apart from others, for a reader who picks one. Empty if nothing is known */
@@ -122,20 +136,22 @@ export function pastClause(lifecycle: Lifecycle, end: Condition['end']): string 
 }
 
 /**
- * @param path of its worklog
+ * @param path of the log
  * @param remedy for lines of a newer version, as an imperative
+ * @param log names the log in a sentence
  * @returns sentences
  */
 export function damageLines(
-  { unreadable, newer, isEmptied }: Damage,
+  { unreadable, newer, isEmptied }: Omit<Damage, 'hasLostBeginning'>,
   path: string,
   remedy = 'update this one',
+  log = 'its log',
 ): string[] {
   return [
-    ...(isEmptied ? [`its log is empty: ${path}`] : []),
-    ...(unreadable > 0 ? [`${counted(unreadable, 'line')} of its log cannot be read: ${path}`] : []),
+    ...(isEmptied ? [`${log} is empty: ${path}`] : []),
+    ...(unreadable > 0 ? [`${counted(unreadable, 'line')} of ${log} cannot be read: ${path}`] : []),
     ...(newer > 0
-      ? [`${counted(newer, 'line')} of its log ${newer === 1 ? 'is' : 'are'} of a newer version: ${remedy}`]
+      ? [`${counted(newer, 'line')} of ${log} ${newer === 1 ? 'is' : 'are'} of a newer version: ${remedy}`]
       : []),
   ];
 }

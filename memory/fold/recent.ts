@@ -1,6 +1,6 @@
 /** The last entries of a worklog, in words. */
 import type { Line } from '../logs/line.js';
-import { LOST, type Origin } from '../words.js';
+import { LOST, MOVED, type Origin } from '../words.js';
 
 /** Entries that are kept. */
 export const MOST_RECENT = 10;
@@ -38,10 +38,31 @@ export function wordsOfLine(line: Line): string | null {
     case 'run_started':
       return `an agent begins${field('agent') && `: ${field('agent')}`}`;
     case 'run_ended':
-      // It is the note of whoever found its process gone.
-      if (line.reason === LOST) return 'the agent was found gone: it did not report its end';
-      return `the agent ended${field('reason') && `: ${field('reason')}`}`;
+      return endedWords(field('reason'));
     default:
       return null;
   }
+}
+
+/** The reasons that Claude Code gives for its end, and those of a bridge that ends its runs. */
+const ENDS: Readonly<Record<string, string>> = {
+  clear: 'its conversation was cleared',
+  resume: 'another conversation was opened in its window',
+  logout: 'its person logged out',
+  prompt_input_exit: 'its person left it',
+  bypass_permissions_disabled: 'working without permissions was forbidden',
+  other: 'its window was closed, or its program stopped',
+  answered: 'it had answered',
+  requested: 'it was asked to',
+  shutdown: 'its bridge was stopped',
+  self_fenced: 'its bridge could not say in time that it still worked on it',
+  lease_lost: 'another run had taken its place',
+};
+
+function endedWords(reason: string): string {
+  // It is the note of whoever found its process gone.
+  if (reason === LOST) return 'the agent was found gone: it did not report its end';
+  if (reason.startsWith(MOVED)) return `the agent continued in session ${reason.slice(MOVED.length)}`;
+  if (reason === '' || reason === 'ended') return 'the agent ended';
+  return `the agent ended: ${ENDS[reason] ?? reason.replaceAll('_', ' ')}`;
 }

@@ -5,11 +5,8 @@
 import { isProcessAlive, isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { localTime } from '../../src/time.js';
-import { type Lifecycle, type Liveness, LOST } from '../words.js';
+import { type Lifecycle, type Liveness, LOST, MOVED } from '../words.js';
 import type { Conversation, Run, Worklog } from './worklog.js';
-
-/** How the reason of a run begins whose agent continues in another session, whose id follows. */
-export const MOVED = 'moved to ';
 
 export type Ran = Pick<Run, 'process' | 'agent' | 'ended_at' | 'published'>;
 

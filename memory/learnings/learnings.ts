@@ -8,6 +8,7 @@ import type { Places } from '../home/places.js';
 import { RefusedError } from '../logs/kind.js';
 import { LONGEST_TEXT, type NewLine, type Stamp } from '../logs/line.js';
 import { Log } from '../logs/log.js';
+import { NewerVersionError } from '../logs/newerLog.js';
 import { withLog } from '../logs/scoped.js';
 import type { Workspace } from '../workspaces/workspace.js';
 import {
@@ -49,7 +50,14 @@ export class Learnings {
 
   /** @returns the learnings as they are now; empty if there are none. @throws UnreachableError if the log cannot be read */
   read(): LearningsState {
-    return Log.read(this.#places.learnings, learningsKind)?.state ?? learningsKind.begin();
+    return this.log()?.state ?? learningsKind.begin();
+  }
+
+  /** As {@link read}, for a caller who names one of them. @throws NewerVersionError if lines of a newer version may have it */
+  readToChange(): LearningsState {
+    const log = this.log();
+    if (log !== null && log.counts.newer > 0) throw new NewerVersionError(log.path, 'change it');
+    return log?.state ?? learningsKind.begin();
   }
 
   /**
@@ -133,6 +141,11 @@ export class Learnings {
     if (isBlank(text)) throw new UsageError(`${what} is empty`);
     if (text.length <= longest) return text;
     throw new UsageError(`${what} has ${text.length} characters; at most ${longest} fit`);
+  }
+
+  /** @returns null if nothing was added. @throws UnreachableError if it cannot be read */
+  log(): Log<LearningsState, LearningsEvents> | null {
+    return Log.read(this.#places.learnings, learningsKind);
   }
 
   #write(decide: (state: LearningsState) => Lines): void {

@@ -7,6 +7,7 @@ import { oneLine } from '../../src/log/visibleText.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { StepStatus } from '../words.js';
 import type { Observed } from './observed.js';
+import { isNameless } from './todos.js';
 
 export interface Step {
   /** Its place in the list, from 1. */
@@ -66,7 +67,8 @@ export function withPlan(tasks: readonly PlanItem[], plan: Plan): readonly PlanI
   const list = [...tasks];
   for (const item of plan.items.slice(0, MOST_TASKS)) {
     const at = list.findIndex((task) => isSame(task, item));
-    if (at >= 0) list[at] = item;
+    const known = list[at];
+    if (known !== undefined) list[at] = isNameless(item) ? { ...item, title: known.title } : item;
     else if (list.length < MOST_TASKS) list.push(item);
   }
   return list;
@@ -93,11 +95,6 @@ export function stepOf(tasks: readonly Task[]): Step | null {
     counted.find(({ status }) => status === 'in_progress') ??
     counted.find(({ status }) => status === 'pending' || status === 'failed');
   return step === undefined ? null : { number: counted.indexOf(step) + 1, of: counted.length, title: step.title };
-}
-
-/** Whether only the number of a task is known in this run: then the number takes the place of its title (`deeds.ts`). */
-function isNameless({ title, external_id }: Task): boolean {
-  return typeof external_id === 'string' && title === `#${external_id}`;
 }
 
 /**

@@ -12,6 +12,8 @@ export interface Todo {
   external_id: string | null;
   readonly created_at: number;
   changed_at: number;
+  /** The last of them. */
+  earlier_titles: readonly string[];
 }
 
 export interface PlanItem {
@@ -28,6 +30,7 @@ export interface Plan {
   readonly at: number;
 }
 
+const MOST_TITLES = 5;
 const OPEN: readonly StepStatus[] = ['pending', 'in_progress', 'failed'];
 
 export class Todos {
@@ -41,18 +44,19 @@ export class Todos {
 
   take(plan: Plan): void {
     const matches = this.#match(plan);
+    const made = new Set<Todo>();
     for (const [index, item] of plan.items.entries()) {
       const todo = matches.get(index) ?? this.#takenOver(item, plan);
-      if (todo === undefined) this.#add(item, plan);
+      if (todo === undefined) made.add(this.#add(item, plan));
       else {
         matches.set(index, todo);
-        update(todo, item, plan.at);
+        this.#update(todo, item, plan.at);
       }
     }
     if (plan.mode === 'merge') return;
     const kept = new Set(matches.values());
     for (const todo of this.#ofConversation(plan)) {
-      if (kept.has(todo) || todo.created_at === plan.at || !OPEN.includes(todo.status)) continue;
+      if (kept.has(todo) || made.has(todo) || !OPEN.includes(todo.status)) continue;
       todo.status = 'cancelled';
       todo.changed_at = plan.at;
     }
@@ -97,29 +101,61 @@ export class Todos {
    * @returns the open task of another conversation with the same title, which is one of this conversation from then on
    */
   #takenOver({ title, external_id }: PlanItem, { conversation }: Plan): Todo | undefined {
-    const isLeft = (todo: Todo) => todo.conversation !== conversation && OPEN.includes(todo.status);
-    const todo = this.list.find((one) => isLeft(one) && one.title === title);
+    const todo = this.#leftBy(conversation, title);
     if (todo !== undefined) Object.assign(todo, { conversation, external_id });
     return todo;
+  }
+
+  #leftBy(conversation: string, title: string): Todo | undefined {
+    const isLeft = (todo: Todo) => todo.conversation !== conversation && OPEN.includes(todo.status);
+    return this.list.find((one) => isLeft(one) && one.title === title);
+  }
+
+  #update(todo: Todo, { title, status, external_id }: PlanItem, at: number): void {
+    todo.external_id ??= external_id;
+    const words = isNameless({ title, external_id }) ? todo.title : title;
+    if (todo.title === words && todo.status === status) return;
+    if (todo.title !== words) {
+      // It has the words of one that another conversation has left: that is the same task, written down again.
+      const left = this.#leftBy(todo.conversation, words);
+      if (left !== undefined) Object.assign(left, { status: 'cancelled', changed_at: at });
+      if (!isNameless(todo)) todo.earlier_titles = [...todo.earlier_titles, todo.title].slice(-MOST_TITLES);
+    }
+    todo.title = words;
+    todo.status = status;
+    todo.changed_at = at;
   }
 
   #ofConversation({ conversation }: Plan): Todo[] {
     return this.list.filter((todo) => todo.conversation === conversation);
   }
 
-  #add({ external_id, title, status }: PlanItem, { conversation, at }: Plan): void {
+  #add({ external_id, title, status }: PlanItem, { conversation, at }: Plan): Todo {
     this.#made += 1;
-    const todo = { id: `t${this.#made}`, title, status, conversation, external_id, created_at: at, changed_at: at };
+    const named = { id: `t${this.#made}`, title, status, conversation, external_id };
+    const todo: Todo = { ...named, created_at: at, changed_at: at, earlier_titles: [] };
     addTo(this.list, todo, { more: this.#more, name: 'todos', isSettled: (known) => !OPEN.includes(known.status) });
+    return todo;
   }
 }
 
-function update(todo: Todo, { title, status, external_id }: PlanItem, at: number): void {
-  todo.external_id ??= external_id;
-  if (todo.title === title && todo.status === status) return;
-  todo.title = title;
-  todo.status = status;
-  todo.changed_at = at;
+/**
+ * Whether only the number of a task is known: then the number takes the place of its title (`deeds.ts`). The run has begun after the
+ * task was made, or a sub-agent moves a task of the main agent.
+ */
+export function isNameless({
+  title,
+  external_id,
+}: {
+  readonly title: string;
+  readonly external_id?: string | null;
+}): boolean {
+  return typeof external_id === 'string' && title === `#${external_id}`;
+}
+
+/** @returns the task that has, or had, the title of a step; undefined if none */
+export function taskTitled(list: readonly Todo[], title: string): Todo | undefined {
+  return list.findLast((task) => task.title === title) ?? list.findLast((task) => task.earlier_titles.includes(title));
 }
 
 /** Takes a line of the event `plan`. A whole list without ids belongs to its agent: only the main agent's is the session's. */

@@ -118,13 +118,17 @@ function deedLines({ fold, log }: Look): string[] {
   ];
 }
 
+/** @returns as {@link memoryLines}, for a page without {@link axesLine}: that its agent was interrupted */
+export function crashLines({ look }: Shown): (readonly [name: string, line: string])[] {
+  const how = interruption(look.condition);
+  return how === null ? [] : [['crash', how]];
+}
+
 /** @returns a name and lines for each thing that is known; none for what is not */
 export function memoryLines({ look, tree }: Shown): (readonly [name: string, ...lines: string[]])[] {
   const { log, fold, condition } = look;
   const { step } = condition;
-  const interrupted = interruption(condition);
   const texts: Readonly<Record<string, readonly string[]>> = {
-    crash: interrupted === null ? [] : [interrupted],
     step: step === null ? [] : [stepWords(step)],
     steps: stepsOf(look).map(stepLine),
     files: namedFiles(look, changedFiles(look)),

@@ -34,7 +34,8 @@ export function axesLine({ log, last, condition, now }: Look): string {
   const left = condition.end === null ? '' : unsettledWords([...log.steps.values()]);
   const ending = left === '' ? '' : ` (${left})`;
   const activity = last === null ? 'none' : `${ago(now - last)} (${localTime(last)})`;
-  return `${stateWords(condition)}${ending}; ${freshnessWords(condition)}; ${agentClause(condition)}; last activity ${activity}`;
+  const clauses = [stateWords(condition) + ending, agentClause(condition), ...contextWords(condition)];
+  return `${clauses.join('; ')}; last activity ${activity}`;
 }
 
 /** @returns a line on what a watcher has noticed; none if its agent is not stuck */
@@ -103,16 +104,9 @@ function filesNamed(paths: readonly string[]): string[] {
   return rest > 0 ? [...named, `  … and ${rest} more, see --json`] : named;
 }
 
-/** With the word of the older tracker, where that says more. */
-function freshnessWords({ freshness, session_state: word }: WholeCondition): string {
-  const more = {
-    new: 'no tool was used yet',
-    compacted: 'its context was compacted',
-    active: '',
-    resumed: '',
-    stale: '',
-  };
-  return more[word] === '' ? freshness : `${freshness}, ${more[word]}`;
+function contextWords({ session_state }: WholeCondition): string[] {
+  if (session_state === 'compacted') return ['its context was compacted'];
+  return session_state === 'new' ? ['no tool was used yet'] : [];
 }
 
 /** The agent's work, in numbers. */

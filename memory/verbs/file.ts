@@ -1,6 +1,6 @@
 import { UsageError } from '../../src/errors.js';
 import { onlyStepInProgress } from '../fold/rules/files.js';
-import { worklogKind } from '../fold/rules/kind.js';
+import { overBy, worklogKind } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
 import { writeFact, writeOrRefuse } from '../sessions/write.js';
 import { FILE_STATUSES, type FileStatus } from '../words.js';
@@ -45,13 +45,13 @@ export const file = verb({
   },
 });
 
-/** A line that says what holds already would only make the log longer. */
+/** A line that says what holds already would only make the log longer. After the session's end, it is refused as any other. */
 function isKnown(
   log: Worklog,
   path: string,
   { status, step }: { readonly status: FileStatus | undefined; readonly step: string | undefined },
 ): boolean {
   const before = log.files.get(path);
-  if (before === undefined || before.status !== status) return false;
+  if (overBy(log) !== null || before === undefined || before.status !== status) return false;
   return before.step === (step ?? before.step ?? onlyStepInProgress(log));
 }

@@ -5,16 +5,18 @@ import { counted } from '../../src/counted.js';
 import { UnreachableError, UsageError } from '../../src/errors.js';
 import { replaceInFolderSync } from '../../src/files/durableFile.js';
 import { describeStorageFault } from '../../src/files/storageFault.js';
+import { damageLines } from '../condition/words.js';
 import { learningsMarkdown, MADE_HERE } from '../exchange/learningsMarkdown.js';
 import { homeFolder, Places } from '../home/places.js';
 import type { Draw } from '../learnings/draw.js';
 import { drawFromConversation, drawFromFile, drawFromSession, drawFromSessions } from '../learnings/drawFrom.js';
 import { keyOf, type Learning, type LearningsState } from '../learnings/kind.js';
 import { CAME_BACK, cameBack, Learnings, namedIn, scopeOf, shortId, tagsOf } from '../learnings/learnings.js';
+import { settledCounts } from '../logs/settledCounts.js';
 import type { Memory } from '../sessions/memory.js';
 import { drawnLines, failuresOf, failureValue, refusalsOf, rollUpLines } from '../show/learningWords.js';
 import { each, flag, neededWord, option, word } from './fields.js';
-import { type Outcome, verb } from './verb.js';
+import { type Door, type Outcome, verb } from './verb.js';
 
 /** For a program. */
 const MOST_GROUPS = 500;
@@ -24,13 +26,14 @@ export const listLearnings = verb({
   summary:
     'what was added in this repository, open actions first; the word may be\nleft out. --all: of all repositories, --out: as Markdown',
   fields: { all: flag('[--all]'), out: option('[--out FILE]') },
-  run(memory, { all, out }): Outcome {
-    const state = learningsOf(memory).read();
+  async run(memory, { all, out }, door): Promise<Outcome> {
+    const { state, counts, asides } = await lookAtLearnings(memory, door);
     const scope = scopeOf(memory.workspace);
     const isMeant = (one: Learning) => all || keyOf(one) === keyOf(scope);
     const learnings = [...state.learnings.values()].filter(isMeant);
     const groups = groupedByPlace(learnings);
-    if (out !== undefined) return written(memory, out, learningsMarkdown(state, groups), learnings.length);
+    if (out !== undefined)
+      return { ...written(memory, out, learningsMarkdown(state, groups), learnings.length), asides };
     const now = memory.clock.now();
     const lines = [...groups].flatMap(([place, ones]) => [...(all ? [place] : []), ...rollUpLines(state, ones, now)]);
     const waiting = cameBack(state, scope).length;
@@ -39,10 +42,23 @@ export const listLearnings = verb({
       value: {
         learnings: learnings.map((one) => ({ ...one, actions: actionsOf(state, one) })),
         came_back: waiting,
+        log: counts,
       },
+      asides,
     };
   },
 });
+
+/** @returns also what of their log is not seen here, in sentences */
+async function lookAtLearnings(memory: Memory, { newerRemedy }: Door) {
+  const learnings = learningsOf(memory);
+  const log = learnings.log();
+  if (log === null) return { state: learnings.read(), counts: null, asides: [] };
+  const counts = await settledCounts(log);
+  const damage = { ...counts, isEmptied: false };
+  const asides = damageLines(damage, log.path, newerRemedy?.() ?? undefined, 'the log of learnings');
+  return { state: log.state, counts, asides };
+}
 
 function waitingLines(count: number): string[] {
   if (count === 0) return [];
@@ -89,9 +105,10 @@ export const drawLearnings = verb({
     conversation: option('| --conversation UUID'),
     all: flag('| --all]'),
   },
-  async run(memory, input): Promise<Outcome> {
+  async run(memory, input, door): Promise<Outcome> {
     const draw = await drawn(memory, input);
-    const known = tagsOf(learningsOf(memory).read());
+    const { state, asides } = await lookAtLearnings(memory, door);
+    const known = tagsOf(state);
     const { texts } = memory.settings;
     const failures = failuresOf(draw);
     const refusals = refusalsOf(draw);
@@ -105,6 +122,7 @@ export const drawLearnings = verb({
           .map(({ said, ...group }) => ({ ...group, said: texts ? [...said] : [] })),
         more: draw.more + failures.slice(MOST_GROUPS).reduce((sum, { count }) => sum + count, 0),
       },
+      asides,
     };
   },
 });
@@ -163,7 +181,7 @@ export const addAction = verb({
   },
   run(memory, { id, text }) {
     const learnings = learningsOf(memory);
-    const learning = namedIn(learnings.read().learnings, 'learning', id);
+    const learning = namedIn(learnings.readToChange().learnings, 'learning', id);
     const action = learnings.addAction(learning, text);
     return { lines: `action ${shortId(action)} is open`, value: { action, learning: learning.id } };
   },
@@ -175,7 +193,7 @@ export const finishAction = verb({
   fields: { action: neededWord('ACTION', `done ACTION: which one? ${WHICH}`) },
   run(memory, { action: name }) {
     const learnings = learningsOf(memory);
-    const action = namedIn(learnings.read().actions, 'action', name);
+    const action = namedIn(learnings.readToChange().actions, 'action', name);
     const isKnown = learnings.finish(action);
     return { lines: `action ${shortId(action.id)} is done${isKnown ? ' already' : ''}`, value: { action: action.id } };
   },
@@ -187,7 +205,7 @@ export const dropLearning = verb({
   fields: { id: neededWord('ID', `drop ID: which learning? ${WHICH}`) },
   run(memory, { id: name }) {
     const learnings = learningsOf(memory);
-    const state = learnings.read();
+    const state = learnings.readToChange();
     const all = new Map([...state.learnings.keys(), ...state.dropped].map((id) => [id, id]));
     const id = namedIn(all, 'learning', name);
     const isKnown = learnings.drop(id);

@@ -3,7 +3,8 @@
 import { UsageError } from '../../src/errors.js';
 import { HOUR, isoTime, localTime, MINUTE, SECOND } from '../../src/time.js';
 import { worklogKind } from '../fold/rules/kind.js';
-import { writeFact } from '../sessions/write.js';
+import type { Worklog } from '../fold/worklog.js';
+import { requireOpen, writeFact, writeOrRefuse } from '../sessions/write.js';
 import { PRIORITIES } from '../words.js';
 import { flag, neededWord, option } from './fields.js';
 import { meant } from './meant.js';
@@ -48,7 +49,12 @@ export const note = verb({
       return { lines, value: { workspace: workspace.id, priority } };
     }
     const session = meant(memory, input);
-    writeFact(session, memory.stamp, worklogKind.line('note', { text, priority }));
+    // The rule takes it, because older versions wrote some after the end.
+    const decide = (state: Worklog) => {
+      requireOpen(state);
+      return [worklogKind.line('note', { text, priority })];
+    };
+    writeOrRefuse(session, memory.stamp, decide, { isFact: true });
     return { lines: `noted, ${priority}`, value: { session_id: session.id, priority } };
   },
 });

@@ -1,6 +1,7 @@
+import { oneLine } from '../../src/log/visibleText.js';
 import { describeDuration, isoTime, localTime } from '../../src/time.js';
 import type { Quiet } from '../condition/stuck.js';
-import { doingWords, OVER } from '../condition/words.js';
+import { doingWords, OVER, SEEMS_STUCK, waitWords } from '../condition/words.js';
 import { settledCounts } from '../logs/settledCounts.js';
 import { computedOf, type Look, lookAt } from '../look/look.js';
 import { changeLines } from '../show/changes.js';
@@ -31,16 +32,20 @@ export const status = verb({
     // No hook says when a dialog is answered; the transcript shows that its agent has continued.
     const mayWait = (doing === null || doing === 'waiting') && agent !== 'crashed';
     const waits = mayWait ? waitsOf(look) : [];
+    const activity = doingWords(doing, condition.wait);
     const lines = [
       ...statusLines(look),
       ...(lost === null ? [] : [`${IS_GONE}: ${lost}`]),
       ...placeLines(memory, log),
-      ...(doing === null ? [] : [`attention: ${doingWords(doing, condition.wait)}`]),
-      ...waits.map(({ kind, since: from }) => `waiting, since ${localTime(from)} (${ago(now - from)}): ${kind}`),
+      ...(activity === null || (doing === 'waiting' && waits.length > 0) ? [] : [activity]),
+      ...waits.map(
+        ({ kind, since: from }) =>
+          `its agent waits for ${waitWords(kind, oneLine)}, since ${localTime(from)} (${ago(now - from)})`,
+      ),
       ...log.notices.map(({ sentence, at }) => `notice, ${ago(now - at)}: ${sentence}${stuck === null ? OVER : ''}`),
       ...(excused_until === null ? [] : [`silence is excused until ${localTime(excused_until)}`]),
       ...(quiet === null || stuck !== null || excused_until !== null ? [] : [quietLine(quiet, now)]),
-      ...findings.map(({ rule, sentence }) => `STUCK: ${rule.replaceAll('_', ' ')}: ${sentence}`),
+      ...findings.map(({ sentence }) => `${SEEMS_STUCK}: ${sentence}`),
       ...(since === null ? [] : scanLines(since)),
     ];
     const value = {

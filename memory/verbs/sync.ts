@@ -1,4 +1,4 @@
-import type { WorklogLine } from '../fold/rules/kind.js';
+import { overBy, type WorklogLine } from '../fold/rules/kind.js';
 import { addSteps } from '../plans/addedSteps.js';
 import { callerHolder } from '../plans/holding.js';
 import { mergeTodoList, readTodoList } from '../plans/todoList.js';
@@ -29,7 +29,9 @@ export const sync = verb({
         stuck = merge.stuck;
         return merge.lines.filter(({ step }) => state.steps.has(step));
       }, memory.stamp);
-      const reasons = [...notAdded, ...refusals].flatMap((refusal) => (refusal === null ? [] : [refusal.message]));
+      const reasons = [...notAdded, ...refusals, overBy(session.log.state)].flatMap((refusal) =>
+        refusal === null ? [] : [refusal.message],
+      );
       stuck = [...stuck, ...new Set(reasons)];
     }
     const steps = [...session.log.state.steps.values()];

@@ -49,9 +49,9 @@ async function rowOf(scene: SessionScene, command: Command, ...args: readonly st
   return cells === null ? '-' : `${cells[1]}, ${cells[2]}`;
 }
 
-/** Freshness, and whether a tool was used, have tests of their own. */
+/** Whether a tool was used has tests of its own. */
 const AXES =
-  /(?:^| {2})((?:[a-z]+,? )*[a-z]+)(?: \([^)]*\))?; (?:fresh|resumable|stale|critical)(?:, [^;]*)?; ([^;\n]*); last activity/m;
+  /(?:^| {2})((?:[a-z]+,? )*[a-z]+)(?: \([^)]*\))?; ([^;\n]*)(?:; no tool was used yet|; its context was compacted)?; last activity/m;
 const axesOf = (out: string) => {
   const [, state, agent] = AXES.exec(out) ?? [];
   return `${state}; ${agent}`;
@@ -67,8 +67,14 @@ export const SURFACES: Readonly<Record<string, Surface>> = {
   },
   'track status': async (scene) => {
     const { code, out } = await say(scene, track, 'status', '--session', scene.id);
-    const stuck = found(out, /^(STUCK): /, /^(notice), [^:]*: .*(?=\.$)/, /^notice, .*(\(over, or excused\))$/);
-    const more = found(out, /^attention: (.*)$/, /^waiting, since/, /^silence is excused/, /cannot be read/);
+    const stuck = found(out, /^(seems stuck): /, /^(notice), [^:]*: .*(?=\.$)/, /^notice, .*(\(over, or excused\))$/);
+    const more = found(
+      out,
+      /^a call of its agent is running/,
+      /^its agent waits for/,
+      /^silence is excused/,
+      /cannot be read/,
+    );
     return withMore(`${code}`, axesOf(out), stuck, more);
   },
   'the candidates': async (scene) => {
@@ -85,7 +91,7 @@ export const SURFACES: Readonly<Record<string, Surface>> = {
   sessions: (scene) => rowOf(scene, sessions),
   'monitor --check': async (scene) => {
     const { code, out } = await say(scene, track, 'monitor', '--check', '--session', scene.id);
-    const stuck = found(out, /^(?:not stuck|STUCK)(?=:)/, /silence is excused/, /no agent is at work/);
+    const stuck = found(out, /^(?:not )?stuck(?=:)/, /silence is excused/, /no agent is at work/);
     return withMore(`${code}`, stuck, found(out, /its agent waits|a call of its agent/));
   },
   'crash-detect': async (scene) => {

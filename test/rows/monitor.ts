@@ -27,7 +27,7 @@ export const monitorRows: readonly RowCheck[] = [
       const id = scene.begin('wk track init T --step a');
       scene.age(id, 10 * MINUTE);
       const check = () => scene.sh('wk track monitor --check');
-      assert.match(check().out, /^STUCK: The agent said nothing for 10 minutes/);
+      assert.match(check().out, /^stuck: The agent said nothing for 10 minutes/);
       scene.do('wk track ping --for 1s');
       assert.equal(check().code, 0, 'excused');
       scene.sh('sleep 1.1');

@@ -138,7 +138,7 @@ export class Translation {
     const lineage = this.#subAgents.lineage(message);
     const results = blocksOf(message.message.content).filter(({ type }) => type === 'tool_result');
     // A message has one typed result. If it carries the results of several calls, the typed one's call is unknown.
-    const done = results.length === 1 ? doneOf(message.tool_use_result, asItIs, results[0]?.content) : {};
+    const typed = results.length === 1 ? message.tool_use_result : undefined;
     return results.flatMap((block): ProtocolLine[] => {
       const call = textAt(block, 'tool_use_id');
       if (call === null) return [];
@@ -146,6 +146,7 @@ export class Translation {
         block,
         message.tool_result_meta?.find(({ id }) => id === call),
       );
+      const done = doneOf(typed, asItIs, block.content);
       const deeds = this.#deeds.done(call, outcome === 'ok', done).map((deed) => ({ ...deed, ...lineage }));
       return [...this.#subAgents.returned(call), { ...returned(block, outcome), ...lineage }, ...deeds];
     });

@@ -39,7 +39,8 @@ copies of the skills, if you name them.
   --json        the result as JSON
 
 exit code: 0 done, 1 something is amiss, or not installed, 2 usage, or no such
-agent is on PATH, 3 the memory cannot be read or written
+agent is on PATH, 3 the memory cannot be read or written, or the folder of an
+agent's skills cannot be written
 
 examples:
   watchkeeper plugin install

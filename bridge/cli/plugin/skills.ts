@@ -75,9 +75,10 @@ export function removedFrom(agent: SkillAgentName, surroundings: Surroundings) {
 
 /** @returns the state of such a program, and what it lacks */
 export function statusLines(look: SkillAgentLook): string[] {
-  const { agent, skills, folder, changed, foreign } = look;
+  const { agent, skills, folder, in_the_way: blocked, changed, foreign } = look;
   const { title } = SKILL_AGENTS[agent];
-  return [`${title}: skills ${skills}, in ${folder}`, ...leftLines(folder, { changed, foreign }), ...lackLines(look)];
+  const where = [`${title}: skills ${skills}, in ${folder}`, ...(blocked === null ? [] : [blocked])];
+  return [...where, ...leftLines(folder, { changed, foreign }), ...lackLines(look)];
 }
 
 /** @returns what it lacks of all that an agent can have, and what to do about it */

@@ -102,16 +102,17 @@ async function check(memory: Viewer, { id, log }: OpenSession, limits: MonitorLi
   const finding = sight?.findings.find(({ rule }) => rule === stuck?.rule);
   const last = sight?.lastActivity ?? null;
   const limit = describeDuration(look.thresholds.silence_ms);
-  const activity = last === null ? 'no activity' : `last activity ${ago(now - last)} (${localTime(last)})`;
+  const latest = last === null ? 'no activity' : `last activity ${ago(now - last)} (${localTime(last)})`;
   const excused = excused_until === null ? '' : `, silence is excused until ${localTime(excused_until)}`;
   // A call is given its own time, whatever the limit.
-  const attention = doing === 'in_tool' || doing === 'waiting' ? `${doingWords(doing, sight?.wait ?? null)}; ` : '';
+  const activity = doingWords(doing, sight?.wait ?? null);
+  const attention = activity === null ? '' : `${activity}; `;
   const rest = sight !== null && !mayWork(sight) ? '; no agent is at work' : '';
   return {
     lines:
       stuck === null
-        ? `not stuck: ${attention}${activity}; limit ${limit}${excused}${rest}`
-        : `STUCK: ${finding === undefined ? stuck.sentence : noticeText(finding, id)}`,
+        ? `not stuck: ${attention}${latest}; limit ${limit}${excused}${rest}`
+        : `stuck: ${finding === undefined ? stuck.sentence : noticeText(finding, id)}`,
     value: {
       session_id: id,
       stuck: stuck !== null,

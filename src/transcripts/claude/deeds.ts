@@ -1,8 +1,8 @@
 /**
  * The work of Claude Code's calls on tasks and files, from the typed results that its transcripts and its SDK's stream share.
  *
- * Seen: 2.1.197 and 2.1.329. A sub-agent's results come without types: there the call's input has to do, and for a new file the
- * harness's own sentence at the result's beginning. A sub-agent's shell commands show no files.
+ * Seen: 2.1.197 and 2.1.329. A sub-agent's results come without types: there the call's input has to do, and for a new file or task
+ * the harness's own sentence at the result's beginning. A sub-agent's shell commands show no files.
  */
 import { type ObservedEvent, PLAN_STATUSES, type PlanItem, type PlanStatus } from '../../journal/schema.js';
 import type { Asked, Done, TaskPart } from '../draft/deeds.js';
@@ -25,6 +25,8 @@ const TOOLS: ReadonlySet<string> = new Set([
 ]);
 /** The harness's sentence about a new file. */
 const CREATED = 'File created successfully at: ';
+/** The harness's sentence about a new task. */
+const CREATED_TASK = /^Task #(\w+) created successfully: /;
 /** The title of a task if only its number is known. */
 const titleOf = (id: string): string => `#${id}`;
 
@@ -51,7 +53,7 @@ export function askedOf(tool: string, input: Fields, trim: Trim): Asked | null {
  */
 export function doneOf(result: unknown, trim: Trim, content?: unknown): Done {
   const fields = asFields(result);
-  if (fields === null) return contentText(content).startsWith(CREATED) ? { isNew: true } : {};
+  if (fields === null) return saidOf(contentText(content), trim);
   const path = some(textAt(fields, 'filePath') ?? textAt(fieldsAt(fields, 'file'), 'filePath'), trim);
   const task = asFields(fields.task);
   const moved = textAt(fieldsAt(fields, 'statusChange'), 'to');
@@ -69,6 +71,13 @@ export function doneOf(result: unknown, trim: Trim, content?: unknown): Done {
     ...(changes !== null && { changes }),
     ...((success === false || (typeof error === 'string' && error !== '')) && { isVoid: true }),
   };
+}
+
+/** @returns the little that the result for the model says, where there is no typed one */
+function saidOf(text: string, trim: Trim): Done {
+  const id = CREATED_TASK.exec(text)?.[1];
+  if (id !== undefined) return { task: taskOf(trim(id)) };
+  return text.startsWith(CREATED) ? { isNew: true } : {};
 }
 
 /** Knows the calls without a result, and the tasks, whose updates name only changed fields. */

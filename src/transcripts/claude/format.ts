@@ -159,12 +159,12 @@ function userDrafts(record: JournalRecord, say: Say, trim: Trim): Draft[] {
   const results = listAt(fieldsAt(record, 'message'), 'content').filter(({ type }) => type === 'tool_result');
   if (results.length === 0) return promptDrafts(record, say);
   // A record has one typed result. If it carries the results of several calls, the typed one's call is unknown.
-  const done = results.length === 1 ? doneOf(record.toolUseResult, trim, results[0]?.content) : {};
+  const typed = results.length === 1 ? record.toolUseResult : undefined;
   return results.flatMap((block) => {
     if (textAt(block, 'tool_use_id') === null) return [];
     const result = { ...resultOf(block, outcomeOf(block, record)), ...feedbackOn(record, block) };
     const duration = numberAt(fieldsAt(record, 'toolUseResult'), 'durationMs');
-    const hints = { ...subAgentHints(record), done };
+    const hints = { ...subAgentHints(record), done: doneOf(typed, trim, block.content) };
     return [say({ ...result, ...(duration !== null && { duration_ms: duration }) }, hints)];
   });
 }

@@ -34,7 +34,7 @@ test('session shows one with its steps, files and notes, and a bad end in the ex
   expect(err).toBe('');
   expect(code).toBe(0);
   expect(out).toMatch(/^purpose +Fix it$/m);
-  expect(out).toMatch(/^status +resting; fresh; no agent is known; last activity just now/m);
+  expect(out).toMatch(/^status +resting; no agent is known; last activity just now/m);
   expect(out).toMatch(/^step +step 1 of 2: Look$/m);
   expect(out).toMatch(/^steps +\[~\] 1 Look\n +\[ \] 2 Mend$/m);
   expect(out).toMatch(/^files +a\.ts \(in progress\)$/m);

@@ -35,7 +35,7 @@ test('what failed or is open is named at the end of a session, and in what is sh
     ],
   });
   const shown = (await scene.say('work', ['show', id])).out;
-  expect(shown).toContain('\nended, completed (1 step failed, 1 step is open); fresh;');
+  expect(shown).toContain('\nended, completed (1 step failed, 1 step is open); no agent is known;');
   await scene.say('work', ['reopen', id]);
   expect((await scene.say('track', ['done', '--complete'])).out).toBe(
     `session ${id} has ended: completed\nnot done: 1 step failed\n  [!] 1 Look (no access)\nTo go on with it: watchkeeper work reopen ${id}\n`,

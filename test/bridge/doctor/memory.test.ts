@@ -7,10 +7,11 @@ import {
   readdirSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { checkMemory } from '../../../bridge/doctor/memoryChecks.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
@@ -78,6 +79,35 @@ describe('session memory', () => {
       { name: 'memory logs', verdict: 'fault', found: expect.stringContaining(workspace) },
       { name: 'memory logs', verdict: 'warning', found: expect.stringContaining(`1 in ${path}`) },
       { name: 'newer memory', verdict: 'warning', found: expect.stringContaining(`1 in ${path}`) },
+    ]);
+  });
+
+  test.each(['learnings.jsonl', 'handoffs/ho_1.jsonl'])(
+    'has damage and lines of a newer version in %s, or something in its place',
+    async (name) => {
+      const { home } = recorded();
+      const path = join(home, name);
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      const newer = '{"v":2,"id":"x","timestamp":"2026-01-01T00:00:00Z","event":"new"}';
+      writeFileSync(path, `torn\n${newer}\n`, { mode: 0o600 });
+      expect((await look(home)).slice(2)).toMatchObject([
+        { name: 'memory logs', verdict: 'warning', found: expect.stringContaining(`1 in ${path}`) },
+        { name: 'newer memory', verdict: 'warning', found: expect.stringContaining(`1 in ${path}`) },
+      ]);
+      truncateSync(path, 5 * 1024 ** 3);
+      const unread = { name: 'memory logs', verdict: 'fault', found: expect.stringContaining(path) };
+      expect((await look(home)).slice(2)).toMatchObject([unread]);
+      rmSync(path);
+      mkdirSync(path);
+      expect((await look(home)).slice(2)).toMatchObject([unread]);
+    },
+  );
+
+  test('has something else in the place of a folder of logs', async () => {
+    const { home } = recorded();
+    writeFileSync(join(home, 'handoffs'), '', { mode: 0o600 });
+    expect((await look(home)).slice(2)).toMatchObject([
+      { name: 'memory logs', verdict: 'fault', found: expect.stringContaining(join(home, 'handoffs')) },
     ]);
   });
 

@@ -1,4 +1,4 @@
-// covers: bridge/plugin/skillAgents.ts bridge/plugin/skillCopies.ts bridge/cli/plugin/skills.ts
+// covers: bridge/plugin/inTheWay.ts bridge/plugin/skillAgents.ts bridge/plugin/skillCopies.ts bridge/cli/plugin/skills.ts
 /** Copies of the skills for programs without a plugin. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -7,6 +7,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { command } from '../../../bridge/cli/plugin/plugin.js';
 import { programRunner } from '../../../bridge/command/runProgram.js';
 import { copySkills, lookAtCopies } from '../../../bridge/plugin/skillCopies.js';
+import { UnreachableError } from '../../../src/errors.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
 import { packageRoot } from '../../../src/host/program.js';
 import { systemClock } from '../../../src/time.js';
@@ -61,6 +62,58 @@ describe.each([
       server: 'none',
     });
     expect((await call('install', '--agent', agent)).code).toBe(0);
+  });
+
+  const program = `.${agent}`;
+  test.each<[string, string, () => void, RegExp]>([
+    [
+      'a plain file for the program',
+      program,
+      () => writeFileSync(join(home, program), 'x'),
+      /is not a folder, .* move it away/,
+    ],
+    [
+      'a link to nothing',
+      program,
+      () => symlinkSync('/nowhere/x', join(home, program)),
+      /is a link to \/nowhere\/x, which cannot be reached: remove/,
+    ],
+    [
+      'a link to itself',
+      program,
+      () => symlinkSync(program, join(home, program)),
+      /is a link to \.\w+, which cannot be reached: remove/,
+    ],
+    [
+      'a plain file for the skills',
+      place,
+      () => {
+        mkdirSync(join(home, program));
+        writeFileSync(folder(), 'x');
+      },
+      /is not a folder, .* move it away/,
+    ],
+  ])('names what is in the way, and what to do: %s', async (_, path, put, words) => {
+    put();
+    const said = `${join(home, path)} ${words.source}`;
+    await expect(call('install', '--agent', agent)).rejects.toThrow(UnreachableError);
+    await expect(call('install', '--agent', agent)).rejects.toThrow(new RegExp(`^${said}`));
+    expect(await call('status', '--agent', agent)).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(new RegExp(`^${said}`, 'm')),
+    });
+    expect(await json('status', '--agent', agent)).toMatchObject({
+      skills: 'none',
+      in_the_way: expect.stringMatching(words),
+    });
+    expect(await call('remove', '--agent', agent)).toMatchObject({ code: 0, out: 'nothing was installed\n' });
+  });
+
+  test('names a folder in the place of a file, and what to do', async () => {
+    const list = join(folder(), '.watchkeeper-skills.json');
+    mkdirSync(list, { recursive: true });
+    const said = `${list} is a folder, and a file belongs there: move it away`;
+    for (const word of ['install', 'remove']) await expect(call(word, '--agent', agent)).rejects.toThrow(said);
   });
 
   test('leaves skills of others and what a person has changed alone, also when they are removed', async () => {

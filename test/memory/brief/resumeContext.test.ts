@@ -77,6 +77,19 @@ test('with little room the purpose, the next step and the files in doubt stay', 
   expect(context).not.toContain('- normal');
 });
 
+test('a task that the agent has renamed in its own list is shown with its step, not again', () => {
+  const scene = new WorklogScene();
+  scene.write('session_started', { session_id: 's-1', purpose: 'Fix the login' });
+  scene.write('step_added', { step: '1', title: 'Read' });
+  const fold = new Observed();
+  const item = (title: string, status: string) => ({ external_id: '1', title, status });
+  for (const [index, made] of [item('Read', 'pending'), item('Read all', 'completed')].entries())
+    fold.take({ timestamp: isoTime(NOW + index), session_id: 'c', event: 'plan', mode: 'merge', items: [made] });
+  const context = contextOf(scene, 'root', undefined, { fold });
+  expect(context).toMatch(/^\[ \] 1 "Read"; in its own list: "Read all", completed$/m);
+  expect(context).not.toContain('Its own tasks');
+});
+
 test('an entry of the log in the words of a note is no note', () => {
   const scene = busyScene();
   scene.write('note', { text: 'the API wants UTC', priority: 'critical' });

@@ -1,6 +1,6 @@
 // covers: memory/learnings/kind.ts memory/learnings/learnings.ts memory/verbs/learn.ts memory/exchange/learningsMarkdown.ts memory/brief/lessons.ts
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { keepSession } from '../../../memory/keeping/keep.js';
@@ -52,6 +52,24 @@ describe('what is added', () => {
     await scene.asked(listLearnings, { out });
     expect(readFileSync(out, 'utf8')).toContain('- a \\u001b[31mred\\u202e word');
     expect(readFileSync(out, 'utf8')).toContain('- [ ] do\\u0007 it');
+  });
+
+  test('is shown with a word on lines of a newer version and lines that cannot be read, and then not changed', async () => {
+    const { learning } = await add('old');
+    const path = join(scene.home, 'learnings.jsonl');
+    expect((await scene.outcome(listLearnings, {})).asides).toEqual([]);
+    appendFileSync(path, 'torn\n{"v":2,"id":"01NEWER","timestamp":"2026-01-01T00:00:00Z","event":"learned"}\n');
+    const said = [
+      `1 line of the log of learnings cannot be read: ${path}`,
+      '1 line of the log of learnings is of a newer version: update this one',
+    ];
+    for (const verb of [listLearnings, drawLearnings]) expect((await scene.outcome(verb, {})).asides).toEqual(said);
+    expect(await listed()).toMatchObject({ learnings: [{ text: 'old' }], log: { unreadable: 1, newer: 1 } });
+    // One that is named may be in such a line.
+    for (const id of [learning, '01NEWER'])
+      expect(await scene.asked(dropLearning, { id })).toMatchObject({
+        message: expect.stringMatching(/newer version.*update/),
+      });
   });
 
   test('is in the roll-up of its repository, open actions first, until it is dropped', async () => {

@@ -230,6 +230,40 @@ test('a task that got its id later is found by the id from then on', () => {
   expect(todosOf(observed)).toEqual([['t1', 'a, reworded', 'completed']]);
 });
 
+test('a task of which another agent knows only the number keeps its title', () => {
+  const observed = observe(plan('merge', ['4', 'a', 'pending']), {
+    ...plan('merge', ['4', '#4', 'completed']),
+    agent_id: 'x',
+  });
+  expect(todosOf(observed)).toEqual([['t1', 'a', 'completed']]);
+});
+
+test('a task that gets the title of one that another conversation has left is that one', () => {
+  const other = (line: object) => ({ ...line, session_id: 'c2' });
+  const observed = observe(
+    plan('merge', ['1', 'a', 'in_progress']),
+    other(plan('merge', ['1', 'the a', 'pending'])),
+    other(plan('merge', ['1', 'a', 'completed'])),
+  );
+  expect(todosOf(observed)).toEqual([
+    ['t1', 'a', 'cancelled'],
+    ['t2', 'a', 'completed'],
+  ]);
+});
+
+test('a whole list cancels what it lacks, also if it is as old as the list before it', () => {
+  const timestamp = new Date(START).toISOString();
+  const observed = observe(
+    { ...plan('replace', [null, 'a', 'in_progress'], [null, 'b', 'pending']), timestamp },
+    { ...plan('replace', [null, 'c', 'in_progress']), timestamp },
+  );
+  expect(todosOf(observed).map(([, title, status]) => [title, status])).toEqual([
+    ['a', 'cancelled'],
+    ['b', 'cancelled'],
+    ['c', 'in_progress'],
+  ]);
+});
+
 test('the last count of a message is its final one', () => {
   const usage = (output: number) => ({ event: 'usage', message_id: 'a', input: 5, output, cached: 10 });
   const observed = observe(usage(1), usage(1), usage(30));

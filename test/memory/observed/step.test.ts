@@ -30,6 +30,12 @@ describe('the step at the end of a journal', () => {
     expect(await stepOf(made, plan('replace', task('Look', 'completed')))).toBeNull();
   });
 
+  test('keeps its title if a change knows only its number', async () => {
+    const made = plan('merge', task('Look', 'pending', '1'));
+    const moved = plan('merge', task('#1', 'in_progress', '1'));
+    expect(await stepOf(made, moved)).toEqual({ number: 1, of: 1, title: 'Look' });
+  });
+
   test('is found behind many lines, but not guessed from changes without their list', async () => {
     const begun = plan('merge', task('Look', 'completed', '1'));
     const changed = plan('merge', task('Write', 'in_progress', '2'));

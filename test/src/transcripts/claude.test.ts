@@ -284,6 +284,22 @@ describe('a transcript of an older Claude Code', () => {
     ]);
   });
 
+  test('knows the tasks of a message that carries several results', async () => {
+    const block = (id: string, text: string) => ({ type: 'tool_result', tool_use_id: id, content: text });
+    const path = transcript([
+      asks(0, 'go'),
+      ...['1', '2'].map((id) => calls(1, `t${id}`, 'TaskCreate', { subject: `task ${id}` })),
+      claude(2, 'user', {
+        message: {
+          role: 'user',
+          content: ['1', '2'].map((id) => block(`t${id}`, `Task #${id} created successfully: task ${id}`)),
+        },
+      }),
+    ]);
+    const items = (await linesOf(path)).flatMap(({ event, items }) => (event === 'plan' ? [items] : []));
+    expect(items).toMatchObject([[{ external_id: '1', title: 'task 1' }], [{ external_id: '2', title: 'task 2' }]]);
+  });
+
   test.each([
     ['rejected', "The user doesn't want to proceed with this tool use. The tool use was rejected", {}],
     ['rejected', 'Permission to use Write has been denied. IMPORTANT: …', {}],

@@ -135,8 +135,10 @@ test('a dead agent is not called idle, nor does it wait', async () => {
   session?.log.close();
   const { code, out } = await scene.say('track', ['status', '--session', id]);
   expect(code).toBe(0);
-  expect(out).toContain('its agent CRASHED');
-  expect(out).not.toMatch(/attention|waiting/);
+  expect(out).toContain(
+    'crashed; the process of its agent is gone, and its program did not report its end; last activity',
+  );
+  expect(out).not.toMatch(/idle|waits/);
   const status = await scene.json('track', ['status', '--session', id]);
   expect(status).toMatchObject({ crashed: true, attention: null, waits: [], stuck: false });
 });

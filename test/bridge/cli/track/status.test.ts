@@ -39,7 +39,7 @@ test('shows the task, the axes, the step, the files in progress and what changed
   const shown = out.replace(/\d{4}-\S+ [\d:]+ (?:UTC|[+-]\d\d:\d\d)/g, 'TIME').replace(id, 'ID');
   expect(shown.trimEnd().split('\n')).toEqual([
     'ID: Fix the login',
-    'resting; fresh; no agent is known; last activity just now (TIME)',
+    'resting; no agent is known; last activity just now (TIME)',
     '0 of 1 step, now step 1: a',
     '  [~] 1 a',
     'files in progress:',
@@ -60,7 +60,7 @@ test('a notice is shown, with exit code 1, until it is closed; what is waited fo
   write('wait_start', { kind: 'permission', tool_use_id: 't1' });
   expect(await status()).toMatchObject({
     code: 0,
-    out: expect.stringMatching(/^waiting, since .* \(just now\): permission$/m),
+    out: expect.stringMatching(/^its agent waits for a permission, since .* \(just now\)$/m),
   });
   write('wait_end', { kind: 'permission', tool_use_id: 't1' });
   write('notice', { rule: 'silence', sentence: 'nothing was seen for 3 min' });
@@ -111,7 +111,7 @@ test('a notice is shown by work show, and beside the session where no directory 
   expect(await choice()).toMatchObject(stuck);
   const shown = await scene.say('work', ['show', id]);
   expect(shown.out.split('\n').slice(2, 4)).toEqual([
-    expect.stringMatching(/^stuck; fresh/),
+    expect.stringMatching(/^stuck; no agent is known/),
     'seems stuck, noticed just now: nothing was seen for 3 min',
   ]);
   write('notice_closed', { notice: `x${lines}` });
@@ -125,7 +125,7 @@ test('an agent that is silent in the middle of its turn is stuck, unless a ping,
   const stuck = await status();
   expect([stuck.code, stuck.out]).toEqual([
     1,
-    expect.stringMatching(/^attention: a call of its agent is running\nSTUCK: \w+/m),
+    expect.stringMatching(/^a call of its agent is running\nseems stuck: no activity of the agent for /m),
   ]);
   await scene.say('track', ['ping', '--for', '1m']);
   expect((await status()).code).toBe(0);
@@ -151,7 +151,7 @@ test('a dialog that was answered is not waited for any more, though no hook says
   const path = transcript([asks(0, 'go'), calls(1, 't1'), returns(3_600, 't1'), says(3_601, 'Done.', 'end_turn')]);
   write('conversation', { provider: 'claude', conversation: 'c1', source: 'startup', transcript: path });
   expect(await json()).toMatchObject({ attention: 'idle', waits: [] });
-  expect((await status()).out).not.toContain('waiting, since');
+  expect((await status()).out).not.toContain('waits for');
 });
 
 test('to look is no activity, however often and in whatever way', async () => {

@@ -35,6 +35,18 @@ test('a task keeps its title and its blockers when only its status changes', () 
   ]);
 });
 
+test('a task whose result has no type has the number that the result says, so that a new title is that of the same task', () => {
+  expect(
+    did(
+      ['TaskCreate', { subject: 'Read it' }, undefined, true, 'Task #4 created successfully: Read it'],
+      ['TaskUpdate', { taskId: '4', subject: 'Read all' }, undefined, true, 'Updated task #4 subject'],
+    ),
+  ).toEqual([
+    plan('merge', { external_id: '4', title: 'Read it', status: 'pending' }),
+    plan('merge', { external_id: '4', title: 'Read all', status: 'pending' }),
+  ]);
+});
+
 test('a task that was made before the record begins has its number for a title, until a list names it', () => {
   const listed = { tasks: [{ id: '4', subject: 'Test it', status: 'completed', blockedBy: [] }, { id: '5' }] };
   expect(
