@@ -6,9 +6,9 @@ import { SECOND } from '../../src/time.js';
 import { checkoutIn, isCommit } from '../git/checkout.js';
 import type { GitVariables } from '../git/gitLine.js';
 import { type Asking, type Repository, withRepository } from '../git/repository.js';
-import { wayBack } from './kept.js';
 import { homeOf, registeredIn, repositoryAt, stayingFolder } from './place.js';
 import { type Removal, removedWorktrees } from './records.js';
+import { wayBack } from './wayBack.js';
 
 const ASKING: Asking = { about: 'commits', preparingMs: 5 * SECOND, askingMs: 10 * SECOND };
 
