@@ -46,6 +46,8 @@ export interface Repository {
     encoding?: GitCall['encoding'],
     input?: string,
   ): string | null;
+  /** As {@link ask}, about git's folder for a worktree, whose files may be gone: its refs and their logs. */
+  askFolder(folder: string, args: readonly string[]): string | null;
   /**
    * Asks about commits alone. Git may write objects and an index: they last as long as the question, outside the repository. No
    * setting and no worktree of a user changes the answer.
@@ -139,6 +141,9 @@ function repositoryIn(ours: string, asked: Place): Repository {
       if (!isOwn(place)) return null;
       const line = privateLine({ ...place, common, ours, settings: obeyedIn(place) }, args, variables);
       return printed(line, { encoding, input });
+    },
+    askFolder(folder, args) {
+      return printed(privateLine({ root: folder, folder, common, ours, settings: [] }, args, variables));
     },
     attempt(args, call = {}) {
       if (!isPrepared) prepareTrial(ours, common);

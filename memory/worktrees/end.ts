@@ -77,7 +77,8 @@ export function finishWorktree(
     const asked = isRemote && branch !== null && tip !== null;
     const remote = asked ? remoteBranch(repository, branch, tip, variables) : null;
     const said = typeof remote === 'string' ? [remote] : [];
-    const ended = finishRemoval(place.common, removal, typeof remote === 'string' ? null : remote, variables);
+    const going = typeof remote === 'string' ? null : remote;
+    const ended = finishRemoval(place.common, removal, { remote: going, repository }, variables);
     return { ...ended, asides: [...said, ...ended.asides] };
   });
 }
@@ -210,7 +211,12 @@ class Performance {
       const isSame = typeof again !== 'string' && again.head === contents.head && again.commit === contents.commit;
       return isRefThere && isSame;
     };
-    return removeWorktree(this.#place.common, removal, { isAsKept, remote }, this.#variables);
+    return removeWorktree(
+      this.#place.common,
+      removal,
+      { isAsKept, remote, repository: this.#repository },
+      this.#variables,
+    );
   }
 
   #remoteOf(branch: string, tip: string): RemoteBranch | null {

@@ -24,6 +24,10 @@ export interface OwnRef {
   readonly object: string;
 }
 
+export function isOwnRef(name: string): boolean {
+  return OWN_REFS.some((beginning) => name.startsWith(beginning));
+}
+
 /** @returns null if git cannot say. Those that stand for another ref hold nothing, and are left out, as are those whose object is lost */
 export function ownRefs(repository: Repository, place: WorktreePlace): OwnRef[] | null {
   const format = '--format=%(objectname) %(refname) %(symref)';

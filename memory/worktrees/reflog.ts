@@ -5,6 +5,7 @@ import { readPlainFileSync } from '../../src/files/plainFile.js';
 import { isCommit } from '../git/checkout.js';
 import type { Repository, WorktreePlace } from '../git/repository.js';
 import { kindsOf, type OwnRef } from './own.js';
+import { loggedInTable, specialRefs } from './table.js';
 
 const LARGEST_BYTES = 64 * 1024 * 1024;
 /** `ORIG_HEAD`, `FETCH_HEAD`, `MERGE_AUTOSTASH` and their like: each line begins with a name of an object. */
@@ -30,8 +31,10 @@ export function forgottenIn(repository: Repository, place: Logged, refs: readonl
   const { folder, branch } = place;
   const ofBranch = branch === null ? [] : [join(repository.common, 'logs/refs/heads', branch)];
   const logs = wordsIn([...filesBelow(join(folder, 'logs')), ...ofBranch, ...specialIn(folder)]);
-  if (logs === null) return null;
-  const words = [...new Set([...logs, ...refs.map(({ object }) => object)])];
+  const inTable = loggedInTable(repository, folder, branch);
+  if (logs === null || inTable === null) return null;
+  const special = specialRefs(repository, folder).values();
+  const words = [...new Set([...logs, ...inTable, ...special, ...refs.map(({ object }) => object)])];
   const named = kindsOf(
     repository,
     words.filter((word) => isCommit(word) && !/^0+$/.test(word)),
