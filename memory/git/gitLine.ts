@@ -4,7 +4,7 @@
  *
  * A list of things to switch off would have to be complete, name each filter, and hold while an agent rewrites the configuration.
  * So a question about a repository reads neither the repository's configuration nor the user's: it gets a folder of ours in the
- * place of the one that has configuration and hooks (`repository.ts`), and the few settings that decide what is a change
+ * place of the one that has configuration and hooks (`privateFolder.ts`), and the few settings that decide what is a change
  * (`settings.ts`). Two other questions read the real configuration: where the repository is, and those settings. For
  * them git runs nothing.
  *
@@ -142,7 +142,7 @@ export function storeLine(
 
 /**
  * The line of a call that takes files of a worktree into an index of ours, and into objects of the repository, byte for byte: the
- * attributes there (`repository.ts`) turn every conversion off.
+ * attributes there (`privateFolder.ts`) turn every conversion off.
  */
 export function keepLine(repository: PrivateRepository, args: readonly string[], variables: GitVariables): GitLine {
   const { root, ours, common, settings } = repository;

@@ -1,27 +1,23 @@
 /** A repository, asked so that nothing of it is run; see `gitLine.ts`. */
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { existsSync, lstatSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { checkoutOf, type GitFolders, gitFoldersOf } from './checkout.js';
 import {
   type GitCall,
   type GitEnd,
   type GitLine,
   type GitVariables,
-  isInside,
   keepLine,
   placeLine,
   privateLine,
   runGit,
   settingsLine,
   storeLine,
-  TRIAL,
   trialLine,
 } from './gitLine.js';
+import { isOfBytes, makePrivateFolder, prepareKeep, prepareTrial, removePrivateFolder } from './privateFolder.js';
 import { type GitSettings, OBEYED, OF_COMMITS, readSettings } from './settings.js';
 
-/** The data in the folder that worktrees share, without the objects: everything but configuration and hooks. */
-const SHARED = ['refs', 'packed-refs', 'reftable', 'info', 'shallow'];
 /** Hexadecimal digits of a commit of the usual format. */
 const SHA1_LENGTH = 40;
 /** How `git config` exits if there are no such settings. */
@@ -50,6 +46,8 @@ export interface Repository {
     encoding?: GitCall['encoding'],
     input?: string,
   ): string | null;
+  /** As {@link ask}, about git's folder for a worktree, whose files may be gone: its refs and their logs. */
+  askFolder(folder: string, args: readonly string[]): string | null;
   /**
    * Asks about commits alone. Git may write objects and an index: they last as long as the question, outside the repository. No
    * setting and no worktree of a user changes the answer.
@@ -103,7 +101,7 @@ export function withRepository<Answer>(
   try {
     return question(repositoryIn(ours, { root, folders, settings, variables, askingMs }));
   } finally {
-    remove(ours);
+    removePrivateFolder(ours);
   }
 }
 
@@ -115,7 +113,8 @@ interface Place {
   readonly askingMs: number;
 }
 
-function repositoryIn(ours: string, { root, folders, settings, variables, askingMs }: Place): Repository {
+function repositoryIn(ours: string, asked: Place): Repository {
+  const { root, folders, settings, variables, askingMs } = asked;
   const { common, folder } = folders;
   const { isBare, ofFiles, ofPrint, setup } = settings;
   const printed = (line: GitLine, call: Pick<GitCall, 'encoding' | 'input'> = {}) => {
@@ -123,6 +122,12 @@ function repositoryIn(ours: string, { root, folders, settings, variables, asking
     return code === 0 ? out : null;
   };
   let isPrepared = false;
+  const known = new Map<string, readonly string[]>();
+  const obeyedIn = (place: WorktreePlace) => {
+    const found = known.get(place.folder) ?? ofFilesIn(place, asked);
+    known.set(place.folder, found);
+    return found;
+  };
   return {
     isBare: isBare && folder === common,
     isContainer: isBare,
@@ -134,7 +139,11 @@ function repositoryIn(ours: string, { root, folders, settings, variables, asking
     },
     askIn(place, args, encoding, input) {
       if (!isOwn(place)) return null;
-      return printed(privateLine({ ...place, common, ours, settings: ofFiles }, args, variables), { encoding, input });
+      const line = privateLine({ ...place, common, ours, settings: obeyedIn(place) }, args, variables);
+      return printed(line, { encoding, input });
+    },
+    askFolder(folder, args) {
+      return printed(privateLine({ root: folder, folder, common, ours, settings: [] }, args, variables));
     },
     attempt(args, call = {}) {
       if (!isPrepared) prepareTrial(ours, common);
@@ -149,7 +158,7 @@ function repositoryIn(ours: string, { root, folders, settings, variables, asking
     keepFiles(place, args, input) {
       if (!isOwn(place)) return REFUSED;
       prepareKeep(ours);
-      const line = keepLine({ ...place, common, ours, settings: ofFiles.filter(isOfBytes) }, args, variables);
+      const line = keepLine({ ...place, common, ours, settings: obeyedIn(place).filter(isOfBytes) }, args, variables);
       return runGit(line, { input, encoding: 'latin1', limitMs: askingMs });
     },
   };
@@ -157,32 +166,6 @@ function repositoryIn(ours: string, { root, folders, settings, variables, asking
 
 /** The files belong to another user. */
 const REFUSED: GitEnd = { code: null, out: '', err: 'its files belong to another user' };
-/** They would change what is kept, or leave some of it out. */
-const NOT_OF_BYTES = /^core\.(?:attributesfile|autocrlf|sparsecheckout)(?:=|$)/i;
-/** Of all attributes, these count most. */
-const AS_IT_IS = '* -text -eol -ident -filter -working-tree-encoding\n';
-
-function isOfBytes(setting: string): boolean {
-  return !NOT_OF_BYTES.test(setting);
-}
-
-function prepareKeep(ours: string): void {
-  const keep = join(ours, TRIAL.keep);
-  if (existsSync(keep)) return;
-  for (const folder of ['info', 'refs']) mkdirSync(join(keep, folder), { recursive: true });
-  symlinkSync(join(ours, 'config'), join(keep, 'config'));
-  writeFileSync(join(keep, 'info/attributes'), AS_IT_IS);
-  writeFileSync(join(keep, 'HEAD'), 'ref: refs/heads/.invalid\n');
-}
-
-/** New objects come into a folder of ours. Those of the repository are read from there. */
-function prepareTrial(ours: string, common: string): void {
-  mkdirSync(join(ours, TRIAL.files));
-  mkdirSync(dirname(join(ours, TRIAL.alternates)), { recursive: true });
-  // A path with a line end, or one that begins with a quote, is read as a text in quotes.
-  writeFileSync(join(ours, TRIAL.alternates), `${JSON.stringify(join(common, 'objects'))}\n`);
-  writeFileSync(join(ours, TRIAL.head), 'ref: refs/heads/.invalid\n');
-}
 
 /**
  * Git refuses the files of other users unless `safe.directory` names them. A line that names the folders skips that check, so git is
@@ -219,20 +202,10 @@ function settingsOf(root: string, { folder }: GitFolders, variables: GitVariable
   return code === 0 || code === NONE ? readSettings(out) : null;
 }
 
-/** @returns a folder that no agent can reach, because a sandbox has another `/tmp`; null if it cannot be made */
-function makePrivateFolder(root: string, common: string, config: string): string | null {
-  let ours: string | null = null;
-  try {
-    ours = mkdtempSync(join(isInside(tmpdir(), root) ? '/tmp' : tmpdir(), 'watchkeeper-git-'));
-    writeFileSync(join(ours, 'config'), config);
-    for (const name of SHARED) symlinkSync(join(common, name), join(ours, name));
-    return ours;
-  } catch {
-    if (ours !== null) remove(ours);
-    return null;
-  }
-}
-
-function remove(folder: string): void {
-  rmSync(folder, { recursive: true, force: true });
+/** Each worktree may have settings of its own; mostly, none has, and those of the one that is asked are those of all. */
+function ofFilesIn(place: WorktreePlace, { folders, settings, variables, askingMs }: Place): readonly string[] {
+  const isOther = place.folder !== folders.folder;
+  const hasOwn = [place.folder, folders.folder].some((folder) => existsSync(join(folder, 'config.worktree')));
+  const own = isOther && hasOwn ? settingsOf(place.root, { ...folders, ...place }, variables, askingMs) : null;
+  return own?.ofFiles ?? settings.ofFiles;
 }

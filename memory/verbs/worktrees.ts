@@ -13,11 +13,11 @@ import {
   removedNotes,
   sizeCell,
 } from '../show/worktreeWords.js';
-import { wayBack } from '../worktrees/kept.js';
 import { findWorktrees, type ListedWorktree, listWorktrees } from '../worktrees/list.js';
 import { type RepositoryPlace, repositoryAt, stayingFolder } from '../worktrees/place.js';
 import type { Removal } from '../worktrees/records.js';
 import { sizeOf } from '../worktrees/size.js';
+import { wayBack } from '../worktrees/wayBack.js';
 import { type Worktree, worktreeAround, worktreesNamed } from '../worktrees/worktree.js';
 import { flag, neededWord } from './fields.js';
 import { type Outcome, verb } from './verb.js';

@@ -1,14 +1,12 @@
 /** The branch that others begin at and are merged into. */
-import { join } from 'node:path';
 import type { Repository } from '../git/repository.js';
-import { textOf } from './place.js';
+import { branchIn } from './table.js';
 
 const REFS = ['for-each-ref', '--format=%(refname)%09%(objectname)%09%(symref)'];
 const LOCAL = 'refs/heads/';
 const REMOTE = 'refs/remotes/';
 const USUAL_REMOTE = 'origin';
 const USUAL_NAMES = ['main', 'master'];
-const HEAD_REF = 'ref: ';
 /** All that {@link baseAmong} needs for most repositories. */
 export const REFS_OF_BASE: readonly string[] = [
   `${REMOTE}*/HEAD`,
@@ -71,9 +69,8 @@ function usualName(known: readonly Ref[]): string | null {
 }
 
 /** The branch with which the repository was made, if its own checkout is on it, or it has none. */
-function ownHead({ common }: Repository): string | null {
-  const head = textOf(join(common, 'HEAD'));
-  return head?.startsWith(HEAD_REF + LOCAL) ? head.slice((HEAD_REF + LOCAL).length) : null;
+function ownHead(repository: Repository): string | null {
+  return branchIn(repository, repository.common);
 }
 
 function isAncestor({ ask }: Repository, one: Ref, other: Ref): boolean {

@@ -3,12 +3,13 @@
 import { existsSync } from 'node:fs';
 import { shellLine } from '../../src/log/shellWords.js';
 import { SECOND } from '../../src/time.js';
-import { checkoutIn, isCommit } from '../git/checkout.js';
+import { isCommit } from '../git/checkout.js';
 import type { GitVariables } from '../git/gitLine.js';
 import { type Asking, type Repository, withRepository } from '../git/repository.js';
-import { wayBack } from './kept.js';
 import { homeOf, registeredIn, repositoryAt, stayingFolder } from './place.js';
 import { type Removal, removedWorktrees } from './records.js';
+import { branchIn } from './table.js';
+import { wayBack } from './wayBack.js';
 
 const ASKING: Asking = { about: 'commits', preparingMs: 5 * SECOND, askingMs: 10 * SECOND };
 
@@ -56,8 +57,8 @@ function endedOf(repository: Repository, { root, common }: Removed): Removal | n
 }
 
 /** @returns the folder, with the words about branch and commit around it */
-function sourceOf(repository: Repository, { root, common, branch, head }: Removed): string[] | null {
-  const isBusy = branch !== null && isCheckedOut(common, branch, root);
+function sourceOf(repository: Repository, { root, branch, head }: Removed): string[] | null {
+  const isBusy = branch !== null && isCheckedOut(repository, branch, root);
   if (branch !== null && !isBusy && commitOf(repository, `refs/heads/${branch}`) !== null) return [root, branch];
   const commit = head !== null && isCommit(head) ? commitOf(repository, head) : null;
   if (commit === null) return null;
@@ -70,9 +71,8 @@ function commitOf({ ask }: Repository, name: string): string | null {
 }
 
 /** Git checks a branch out only once. */
-function isCheckedOut(common: string, branch: string, except: string): boolean {
+function isCheckedOut(repository: Repository, branch: string, except: string): boolean {
+  const { common } = repository;
   const linked = registeredIn(common).filter(({ root }) => root !== null && root !== except && existsSync(root));
-  return [common, ...linked.map(({ folder }) => folder)].some(
-    (folder) => checkoutIn({ folder, common })?.branch === branch,
-  );
+  return [common, ...linked.map(({ folder }) => folder)].some((folder) => branchIn(repository, folder) === branch);
 }

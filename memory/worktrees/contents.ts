@@ -3,15 +3,17 @@
  * them.
  *
  * The first commit has the files as they are on the disk, also new ones, byte for byte, but no ignored ones. Its parents are the commit
- * that was checked out, one with the index, and, if there is a need for it, one that holds the sides of unresolved conflicts and has
- * those commits as its parents that only a log of the worktree or its branch knows.
+ * that was checked out, one with the index, and, if there is a need for it, one that holds the sides of unresolved conflicts and the
+ * worktree's own settings and refs, and has those commits as its parents that only a log or ref of the worktree, or a log of its branch,
+ * knows.
  */
 import { dirname } from 'node:path';
 import type { Repository, WorktreePlace } from '../git/repository.js';
 import { conversionsOf } from './conversions.js';
 import { stateOf } from './dirt.js';
 import { entryAt } from './entry.js';
-import { forgottenCommits } from './reflog.js';
+import { isSparse, type OwnFile, ownFiles, ownRefs } from './own.js';
+import { type Forgotten, forgottenIn } from './reflog.js';
 import { stagedIn } from './staged.js';
 
 const OBJECT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
@@ -30,8 +32,11 @@ export interface Contents {
   /** The commit that has all; null if there is nothing besides `head`. */
   readonly commit: string | null;
   readonly has_conflicts: boolean;
-  /** Commits that only a log knows: the newest of each line of them. */
-  readonly forgotten: readonly string[];
+  /** What only logs and refs of the worktree know. A commit cannot hold the tags among it. */
+  readonly forgotten: Forgotten;
+  readonly own_files: readonly OwnFile['name'][];
+  /** Whether files that no pattern names are left out of its folder. */
+  readonly is_sparse: boolean;
   /** As in {@link Removed}. */
   readonly filters: readonly string[] | null;
 }
@@ -53,29 +58,26 @@ export function contentsOf(repository: Repository, place: ContentsOf, roots: Rea
   if (state === null || staged === null) return 'git cannot list its files';
   const { head, dirt } = state;
   const tracked = [...dirt.tracked, ...staged.hidden];
-  const forgotten = forgottenCommits(repository, place);
-  if (forgotten === null) return 'git cannot read the logs of its commits';
+  const refs = ownRefs(repository, place);
+  const forgotten = refs === null ? null : forgottenIn(repository, place, refs);
+  if (refs === null || forgotten === null) return 'git cannot read the logs of its commits';
+  const own = ownFiles(place, refs);
+  if (own === null) return 'its own settings of git cannot be read';
   const is_dirty = tracked.length + dirt.untracked.length > 0;
-  if (!is_dirty && forgotten.length === 0)
-    return { head, is_dirty, commit: null, has_conflicts: false, forgotten, filters: null };
+  const names = own.map(({ name }) => name);
+  const found = { head, is_dirty, forgotten, own_files: names };
+  if (!is_dirty && forgotten.commits.length + forgotten.others.length + own.length === 0)
+    return { ...found, commit: null, has_conflicts: false, is_sparse: false, filters: null };
   try {
     const writing = new Writing(repository, place);
-    const { index, files, sides } = writing.trees(tracked, dirt.untracked);
+    const { index, files, conflicts } = writing.trees(tracked, dirt.untracked);
     const first = head === null ? [] : [head];
     const staged = writing.commit(index, first, 'the index');
-    const third =
-      sides === null && forgotten.length === 0
-        ? []
-        : [
-            writing.commit(
-              sides ?? writing.emptyTree(),
-              writing.gathered(forgotten),
-              'conflicts, and commits of the logs',
-            ),
-          ];
+    const third = writing.rest(conflicts, own, forgotten);
     const commit = writing.commit(files, [...first, staged, ...third], `files of ${place.name}`);
     const filters = conversionsOf(repository, place, [...tracked, ...dirt.untracked]);
-    return { head, is_dirty, commit, has_conflicts: sides !== null, forgotten, filters };
+    const is_sparse = names.includes('sparse-checkout') && isSparse(repository, place);
+    return { ...found, commit, has_conflicts: conflicts.length > 0, is_sparse, filters };
   } catch (error) {
     if (error instanceof NotWritten) return error.message;
     throw error;
@@ -114,7 +116,7 @@ class Writing {
     this.#keep(['update-index', '-z', '--index-info'], inputOf(gone));
     this.#keep(['update-index', '--add', '--replace', '-z', '--stdin'], inputOf([...present, ...untracked]));
     const files = this.#keep(['write-tree', '--missing-ok']);
-    return { index, files, sides: conflicts.length === 0 ? null : this.#sides(conflicts) };
+    return { index, files, conflicts };
   }
 
   /** A time that is always the same: contents that are kept twice are one commit. */
@@ -125,31 +127,42 @@ class Writing {
     );
   }
 
+  /** @returns the commit that holds all that is neither a file nor staged; none if there is nothing of that kind */
+  rest(conflicts: readonly string[], own: readonly OwnFile[], { commits, others }: Forgotten): string[] {
+    if (conflicts.length + own.length + commits.length + others.length === 0) return [];
+    const files = own.map(({ name, text }) => this.#entry(name, text));
+    const tree = this.#store(['mktree', '--missing'], [...this.#sides(conflicts), ...files].join(''));
+    // Refs of their own keep the others; their names make it another commit if there are others at the next try.
+    const also = others.length === 0 ? '' : `\n\n${others.join('\n')}`;
+    return [this.commit(tree, this.#gathered(commits), `conflicts, and commits of the logs${also}`)];
+  }
+
   /** @returns commits that reach all of these, as few as one commit can have as parents */
-  gathered(commits: readonly string[]): readonly string[] {
+  #gathered(commits: readonly string[]): readonly string[] {
     if (commits.length <= MOST_PARENTS) return commits;
     const parts = Array.from({ length: Math.ceil(commits.length / MOST_PARENTS) }, (_, part) =>
       commits.slice(part * MOST_PARENTS, (part + 1) * MOST_PARENTS),
     );
-    return this.gathered(parts.map((part) => this.commit(this.emptyTree(), part, 'commits of the logs')));
+    const empty = this.#store(['mktree'], '');
+    return this.#gathered(parts.map((part) => this.commit(empty, part, 'commits of the logs')));
   }
 
-  emptyTree(): string {
-    return this.#store(['mktree'], '');
-  }
-
-  /** A tree that holds every side of every conflict, and how to bring them back. */
-  #sides(conflicts: readonly string[]): string {
+  /** The entries of a tree that hold every side of every conflict, and how to bring them back. */
+  #sides(conflicts: readonly string[]): string[] {
+    if (conflicts.length === 0) return [];
     const parts = conflicts.flatMap((entry) => {
       const [, mode = '', object = '', stage = '', path = ''] = ENTRY.exec(entry) ?? [];
       return object === '' ? [] : [{ mode, object, stage, path }];
     });
     const none = '0'.repeat(parts[0]?.object.length ?? 0);
     const before = [...new Set(parts.map(({ path }) => `0 ${none}\t${path}`))];
-    const file = this.#store(['hash-object', '-w', '--stdin'], inputOf([...before, ...conflicts]));
     const held = parts.filter(({ mode }) => mode !== SUBMODULE);
-    const lines = held.map(({ mode, object, stage }, at) => `${mode} blob ${object}\t${at}-${stage}`);
-    return this.#store(['mktree', '--missing'], `${[`100644 blob ${file}\t${CONFLICTS_FILE}`, ...lines].join('\n')}\n`);
+    const sides = held.map(({ mode, object, stage }, at) => `${mode} blob ${object}\t${at}-${stage}\n`);
+    return [this.#entry(CONFLICTS_FILE, inputOf([...before, ...conflicts])), ...sides];
+  }
+
+  #entry(name: string, text: string): string {
+    return `100644 blob ${this.#store(['hash-object', '-w', '--stdin'], text)}\t${name}\n`;
   }
 
   /** A file behind a link that took the place of its folder is gone, whatever is behind the link. */

@@ -12,7 +12,7 @@ import { baseOf } from './base.js';
 import { commitHooks } from './commitHooks.js';
 import { type Contents, contentsOf } from './contents.js';
 import { ASKING, type Examined } from './examine.js';
-import { forgetKept, keep, removeOld, wayBack } from './kept.js';
+import { forgetKept, keep, removeOld } from './kept.js';
 import { Target as Merges } from './merged.js';
 import { type RepositoryPlace, stayingFolder } from './place.js';
 import { doomedName, type Removal } from './records.js';
@@ -20,6 +20,7 @@ import { remoteBranch } from './remote.js';
 import { finishRemoval, type RemoteBranch, removeWorktree, takenAway } from './removal.js';
 import { commitSquash, moveTarget } from './squash.js';
 import { targetOf } from './target.js';
+import { wayBack } from './wayBack.js';
 import type { Worktree } from './worktree.js';
 
 const LOCAL = 'refs/heads/';
@@ -77,7 +78,8 @@ export function finishWorktree(
     const asked = isRemote && branch !== null && tip !== null;
     const remote = asked ? remoteBranch(repository, branch, tip, variables) : null;
     const said = typeof remote === 'string' ? [remote] : [];
-    const ended = finishRemoval(place.common, removal, typeof remote === 'string' ? null : remote, variables);
+    const going = typeof remote === 'string' ? null : remote;
+    const ended = finishRemoval(place.common, removal, { remote: going, repository }, variables);
     return { ...ended, asides: [...said, ...ended.asides] };
   });
 }
@@ -89,7 +91,7 @@ class Performance {
   readonly #variables: GitVariables;
   readonly #asides: string[] = [];
   #kept: string | null = null;
-  #newlyKept: { readonly ref: string; readonly commit: string } | null = null;
+  #newlyKept: string | null = null;
   #commit: string | null = null;
   #wayBack: readonly string[] = [];
   #isBranchRemoved = false;
@@ -141,10 +143,11 @@ class Performance {
     const commit = contents.commit ?? (isTipLeft ? tip : null);
     if (commit !== null) {
       const name = branch ?? basename(worktree.path);
-      const kept = keep(this.#repository, { name, commit }, now, this.#variables);
+      const { others } = contents.forgotten;
+      const kept = keep(this.#repository, { name, commit, others }, now, this.#variables);
       if ('fault' in kept) return `what it holds cannot be kept, so nothing was removed: ${kept.fault}`;
       this.#kept = kept.ref;
-      this.#newlyKept = kept.is_new ? { ref: kept.ref, commit } : null;
+      this.#newlyKept = kept.is_new ? kept.ref : null;
     }
     return null;
   }
@@ -195,13 +198,13 @@ class Performance {
     const { examined, is_remote_removed, now } = this.#ending;
     const { worktree, name, branch, tip } = examined;
     const { path } = worktree;
-    const { head, commit, has_conflicts, forgotten, filters } = contents;
+    const { head, commit, has_conflicts, forgotten, filters, own_files, is_sparse } = contents;
     const leaving = this.#leavingBranch();
     const removal: Removal = {
       ...{ v: 1, name, path, folder, branch, is_confirmed: false, at: now },
       ...{ doomed: doomedName(path, this.#ending.by.pid), by: this.#ending.by },
       ...{ tip: leaving === null ? null : tip, kept: this.#kept, head, has_conflicts },
-      ...{ has_files: commit !== null, has_forgotten: forgotten.length > 0, filters },
+      ...{ has_files: commit !== null, has_forgotten: forgotten.commits.length > 0, filters, own_files, is_sparse },
     };
     this.#wayBack = wayBack(removal, stayingFolder(this.#place));
     const remote = is_remote_removed && leaving !== null && tip !== null ? this.#remoteOf(leaving, tip) : null;
@@ -213,7 +216,12 @@ class Performance {
       const isSame = typeof again !== 'string' && again.head === contents.head && again.commit === contents.commit;
       return isRefThere && isSame;
     };
-    return removeWorktree(this.#place.common, removal, { isAsKept, remote }, this.#variables);
+    return removeWorktree(
+      this.#place.common,
+      removal,
+      { isAsKept, remote, repository: this.#repository },
+      this.#variables,
+    );
   }
 
   #remoteOf(branch: string, tip: string): RemoteBranch | null {

@@ -8,7 +8,7 @@ import { type Base, baseOf } from './base.js';
 import { stateOf } from './dirt.js';
 import { ignoredIn } from './include.js';
 import { type Answer, Target as Merges, MOST_AT_AN_END } from './merged.js';
-import { mergeReasons } from './mergeReasons.js';
+import { authorReasons, mergeReasons } from './mergeReasons.js';
 import { hasCheckout, type RepositoryPlace } from './place.js';
 import { ownReasons, type Reason, type Way } from './reasons.js';
 import { stagedIn } from './staged.js';
@@ -52,7 +52,7 @@ export function examine(
   variables: GitVariables,
 ): Examined[] | null {
   return withRepository(place.root, variables, ASKING, (repository) => {
-    const examination = new Examination(repository, place, worktrees);
+    const examination = new Examination(repository, place, worktrees, variables);
     return wanted.map((each) => examination.of(each));
   });
 }
@@ -65,11 +65,15 @@ class Examination {
   readonly #merges = new Map<string, Merges>();
   /** The default branch. Undefined until it is asked for; null if none is known. */
   #base: Base | null | undefined;
+  readonly #variables: GitVariables;
+  /** Undefined until the first merge is asked for. */
+  #authorReasons: readonly Reason[] | undefined;
 
-  constructor(repository: Repository, place: RepositoryPlace, worktrees: readonly Worktree[]) {
+  constructor(repository: Repository, place: RepositoryPlace, worktrees: readonly Worktree[], variables: GitVariables) {
     this.#repository = repository;
     this.#place = place;
     this.#worktrees = worktrees;
+    this.#variables = variables;
   }
 
   of({ worktree, way, into }: Wanted): Examined {
@@ -132,7 +136,12 @@ class Examination {
     const tree = isToMerge ? merges.treeOf(tip) : null;
     const checkedOut = isToMerge ? targetWorktree(this.#repository, this.#worktrees, target) : null;
     const reasons = mergeReasons(this.#repository, { into: target, answer: merged, tree, target: checkedOut });
-    return { target, merged, reasons };
+    return { target, merged, reasons: isToMerge ? [...reasons, ...this.#ofAuthor()] : reasons };
+  }
+
+  #ofAuthor(): readonly Reason[] {
+    this.#authorReasons ??= authorReasons(this.#repository, this.#variables);
+    return this.#authorReasons;
   }
 }
 

@@ -1,20 +1,20 @@
-/** The refs that keep what was removed, and the way back from each. */
+/** The refs that keep what was removed. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { failpoint } from '../../src/failpoints.js';
-import { shellWord } from '../../src/log/shellWords.js';
 import { DAY, MINUTE, SECOND } from '../../src/time.js';
 import { gitFoldersOf } from '../git/checkout.js';
 import { deedLine, type GitVariables, runGit } from '../git/gitLine.js';
 import { type Asking, type Repository, withRepository } from '../git/repository.js';
-import { CONFLICTS_FILE } from './contents.js';
 import type { RepositoryPlace } from './place.js';
 import { forgetRemoved } from './records.js';
 
 const PLACE = 'refs/watchkeeper/removed/';
-const LOCAL = 'refs/heads/';
-/** `feature-login-20260131T093000Z`, and a number if there is such a one already */
-const NAME = /^(.+)-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z(?:-\d+)?$/;
+/**
+ * `feature-login-20260131T093000Z`, and a number if there is such a one already. A dot and another number end the names of those next to
+ * it, which keep what no commit can hold: tags, and other objects that refs of the worktree named.
+ */
+const NAME = /^((.+)-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z(?:-\d+)?)(?:\.\d+)?$/;
 const LIMIT_MS = MINUTE;
 /** A run that was cut off has made it just before. */
 const SAME_MS = DAY;
@@ -31,15 +31,21 @@ export interface KeptRef {
 }
 
 /** @returns the newest first; those that others have put there are left out */
-export function keptRefs({ ask }: Pick<Repository, 'ask'>): KeptRef[] {
+export function keptRefs(repository: Pick<Repository, 'ask'>): KeptRef[] {
+  const whole = allKept(repository).filter(({ ref, main }) => ref === main);
+  return whole.map(({ main: _, ...kept }) => kept).sort((one, other) => other.at - one.at);
+}
+
+/** @returns also those that stand next to one of {@link keptRefs}, which is called `main` */
+function allKept({ ask }: Pick<Repository, 'ask'>): (KeptRef & { readonly main: string })[] {
   const lines = ask(['for-each-ref', '--format=%(refname)%09%(objectname)', PLACE])?.split('\n') ?? [];
-  const refs = lines.flatMap((line): KeptRef[] => {
+  return lines.flatMap((line) => {
     const [ref = '', commit = ''] = line.split('\t');
-    const [, name, year, month, day, hour, minute, second] = NAME.exec(ref.slice(PLACE.length)) ?? [];
-    if (name === undefined) return [];
-    return [{ ref, commit, name, at: Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`) }];
+    const [, main, name, year, month, day, hour, minute, second] = NAME.exec(ref.slice(PLACE.length)) ?? [];
+    if (main === undefined || name === undefined) return [];
+    const at = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+    return [{ ref, commit, name, at, main: PLACE + main }];
   });
-  return refs.sort((one, other) => other.at - one.at);
 }
 
 /** @returns a branch or folder as a part of a ref's name: `feature/login` is `feature-login` */
@@ -50,12 +56,13 @@ function keptName(name: string): string {
 
 /**
  * @param name of the worktree
+ * @param others objects that are no commits, which refs next to it keep
  * @param now UTC epoch milliseconds
  * @returns the ref that keeps a commit, also one that a run before has made; or why git refuses it
  */
 export function keep(
   repository: Repository,
-  { name, commit }: Pick<KeptRef, 'name' | 'commit'>,
+  { name, commit, others }: Pick<KeptRef, 'name' | 'commit'> & { readonly others: readonly string[] },
   now: number,
   variables: GitVariables,
 ): { readonly ref: string; readonly is_new: boolean } | { readonly fault: string } {
@@ -69,8 +76,11 @@ export function keep(
     const ref = count === 1 ? base : `${base}-${count}`;
     if (known.some((other) => other.ref === ref)) continue;
     failpoint('worktree.keep.before');
-    const words = ['update-ref', ref, commit, '0'.repeat(commit.length)];
-    const { code, err } = runGit(deedLine(repository.common, words, variables), { limitMs: LIMIT_MS });
+    const input = [commit, ...others]
+      .map((object, at) => `create ${ref}${at === 0 ? '' : `.${at}`} ${object}\n`)
+      .join('');
+    const line = deedLine(repository.common, ['update-ref', '--stdin'], variables);
+    const { code, err } = runGit(line, { limitMs: LIMIT_MS, input });
     failpoint('worktree.keep.after');
     if (code === 0) return { ref, is_new: true };
     fault = err.trim();
@@ -80,13 +90,13 @@ export function keep(
   return { fault };
 }
 
-/** Removes a ref, such as that of a worktree that stays. @returns whether it is gone */
-export function forgetKept(
-  { common }: Pick<Repository, 'common'>,
-  { ref, commit }: Pick<KeptRef, 'ref' | 'commit'>,
-  variables: GitVariables,
-): boolean {
-  return runGit(deedLine(common, ['update-ref', '-d', ref, commit], variables), { limitMs: LIMIT_MS }).code === 0;
+/** Removes what one ref and those next to it keep, such as of a worktree that stays. @returns whether it is gone */
+export function forgetKept(repository: Repository, ref: string, variables: GitVariables): boolean {
+  const parts = allKept(repository).filter(({ main }) => main === ref);
+  const input = parts.map((part) => `delete ${part.ref} ${part.commit}\n`).join('');
+  return (
+    runGit(deedLine(repository.common, ['update-ref', '--stdin'], variables), { limitMs: LIMIT_MS, input }).code === 0
+  );
 }
 
 /**
@@ -96,8 +106,9 @@ export function forgetKept(
  */
 export function removeOld(repository: Repository, days: number, now: number, variables: GitVariables): string[] {
   forgetRemoved(repository.common, now - days * DAY);
-  const old = keptRefs(repository).filter(({ at }) => now - at > days * DAY);
-  return old.flatMap((kept) => (forgetKept(repository, kept, variables) ? [kept.ref] : []));
+  const old = allKept(repository).filter(({ at }) => now - at > days * DAY);
+  const names = [...new Set(old.map(({ main }) => main))];
+  return names.filter((name) => forgetKept(repository, name, variables));
 }
 
 /** As {@link removeOld}, for a caller that asks nothing else. */
@@ -120,70 +131,4 @@ function mayHaveKept(common: string): boolean {
   if ([PLACE, 'reftable'].some((name) => existsSync(join(common, name)))) return true;
   const packed = join(common, 'packed-refs');
   return existsSync(packed) && readFileSync(packed, 'latin1').includes(PLACE);
-}
-
-/** A removed worktree, as far as the way back needs it. */
-export interface Removed {
-  readonly path: string;
-  /** Null if none was checked out. */
-  readonly branch: string | null;
-  /** The commit at which the branch goes; null if it stays. */
-  readonly tip: string | null;
-  /** The ref that keeps the contents; null if other branches have all of them. */
-  readonly kept: string | null;
-  /** The commit that was checked out; null before the first one. */
-  readonly head: string | null;
-  /** Whether the ref has files and an index, and not only the commit that was checked out. */
-  readonly has_files: boolean;
-  readonly has_conflicts: boolean;
-  /** Whether it has commits that only a log knew. */
-  readonly has_forgotten: boolean;
-  /** Programs that would convert the kept files, which are as they were on the disk; null if git would write all of them as they are. */
-  readonly filters: readonly string[] | null;
-}
-
-/**
- * An option stands between a name and a commit: after a name such as `login` the commit would be taken for a secret, and not be printed.
- * @param home a directory of the repository that stays
- * @returns the commands that bring it back, one after the other, for a shell
- */
-export function wayBack(removed: Removed, home: string): string[] {
-  const { path, branch, kept: ref, head, has_files, has_conflicts, has_forgotten, filters } = removed;
-  const [git, there] = [`git -C ${shellWord(home)}`, `git -C ${shellWord(path)}`];
-  const number = head === null ? 1 : 2;
-  const tip = head === null ? null : has_files && ref !== null ? `${ref}^1` : (ref ?? head);
-  const unfiltered = filters === null ? '' : filters.map(withoutFilter).join('');
-  const add = [
-    ...(branch !== null && removed.tip !== null && tip !== null
-      ? [`${git} branch ${shellWord(branch)} --no-track ${tip}`]
-      : []),
-    branch !== null && head !== null
-      ? `${git} worktree add ${shellWord(path)} ${shellWord(branch)}`
-      : `${git}${head === null ? unfiltered : ''} worktree add ${shellWord(path)} --detach ${tip ?? ref}`,
-    ...(branch !== null && head === null ? [`${there} symbolic-ref HEAD ${shellWord(LOCAL + branch)}`] : []),
-  ];
-  if (!has_files || ref === null) return add;
-  const conflicts = `${there} cat-file blob ${ref}^${number + 1}:${CONFLICTS_FILE}`;
-  return [
-    ...add,
-    `${there}${unfiltered} read-tree --reset -u ${ref}`,
-    ...(filters === null ? [] : [asTheyWere(path, ref, head)]),
-    `${there} read-tree ${ref}^${number}`,
-    ...(has_conflicts ? [`${conflicts} | ${there} update-index -z --index-info`] : []),
-    ...(has_forgotten ? [`${git} log ${ref}^${number + 1}`] : []),
-  ];
-}
-
-function withoutFilter(name: string): string {
-  return ` -c filter.${name}.smudge= -c filter.${name}.process= -c filter.${name}.required=false`;
-}
-
-/** Git has converted the files that it has just written. Links have no contents, and are as they were. */
-function asTheyWere(path: string, ref: string, head: string | null): string {
-  const files =
-    head === null
-      ? `git ls-tree -r -z --name-only ${ref}`
-      : `git diff-tree -r -z --name-only --no-renames --diff-filter=d ${ref}^1 ${ref}`;
-  const each = `for file; do [ -h "$file" ] || [ ! -f "$file" ] || git cat-file blob "${ref}:$file" > "$file"; done`;
-  return `(cd ${shellWord(path)} && ${files} | xargs -0 sh -c '${each}' -)`;
 }

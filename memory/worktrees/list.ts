@@ -48,7 +48,7 @@ export function listWorktrees(
   variables: GitVariables,
 ): WorktreeList | null {
   return withRepository(place.root, variables, ASKING, (repository) => {
-    const worktrees = worktreesOf(place, here, repository.isContainer);
+    const worktrees = worktreesOf(place, here, repository);
     const roots = new Set(worktrees.map(({ path }) => path));
     const base = baseOf(repository);
     const stated = worktrees.map((worktree) => withState(repository, worktree, roots));
@@ -77,7 +77,7 @@ export function findWorktrees(
   here: ProcessIdentity,
   variables: GitVariables,
 ): Worktree[] | null {
-  return withRepository(place.root, variables, ASKING, ({ isContainer }) => worktreesOf(place, here, isContainer));
+  return withRepository(place.root, variables, ASKING, (repository) => worktreesOf(place, here, repository));
 }
 
 type Stated = Worktree & Pick<ListedWorktree, 'head' | 'dirt'>;

@@ -1,10 +1,11 @@
 /** The reasons against a merge: the target's own files, conflicts, and what git cannot merge. No byte of the repository is changed. */
 import { shellWord } from '../../src/log/shellWords.js';
 import { shortCommit } from '../git/checkout.js';
+import type { GitVariables } from '../git/gitLine.js';
 import type { Repository } from '../git/repository.js';
 import type { Answer } from './merged.js';
 import { named, type Reason } from './reasons.js';
-import type { Into } from './squash.js';
+import { type Into, isAuthorKnown } from './squash.js';
 import { inTheWay, type TargetWorktree } from './target.js';
 
 export interface Merging {
@@ -42,6 +43,18 @@ export function mergeReasons(repository: Repository, { into, answer, tree, targe
       remedy: remedies[why] ?? 'merge it by hand',
     },
     ...targetReasons(repository, into, target, null),
+  ];
+}
+
+/** The merge makes a commit, and git makes none without a name. */
+export function authorReasons(repository: Repository, variables: GitVariables): Reason[] {
+  if (isAuthorKnown(repository, variables)) return [];
+  return [
+    {
+      reason: 'identity',
+      words: 'git does not know in whose name it would make the commit of the merge',
+      remedy: '`git config user.name NAME` and `git config user.email ADDRESS`',
+    },
   ];
 }
 

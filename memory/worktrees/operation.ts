@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { textOf } from './place.js';
+import { specialRefs, type Table } from './table.js';
 
 const BRANCH = 'refs/heads/';
 
@@ -27,9 +28,10 @@ const SIGNS: readonly (readonly [sign: string, kind: Operation['kind'], branch: 
  * @param folder git's folder for the worktree
  * @returns null if it is in the middle of nothing
  */
-export function operationIn(folder: string): Operation | null {
+export function operationIn(repository: Table, folder: string): Operation | null {
+  const special = specialRefs(repository, folder);
   for (const [sign, kind, file] of SIGNS) {
-    if (!existsSync(join(folder, sign))) continue;
+    if (!existsSync(join(folder, sign)) && !special.has(sign)) continue;
     const name = file === null ? null : textOf(join(folder, file));
     return { kind, branch: name?.replace(BRANCH, '') ?? null };
   }

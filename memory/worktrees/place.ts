@@ -5,6 +5,7 @@ import { readPlainFileSync } from '../../src/files/plainFile.js';
 import { gitFoldersOf } from '../git/checkout.js';
 import { repositoryId } from '../git/history.js';
 import { realOf } from '../workspaces/workspace.js';
+import { branchIn, type Table } from './table.js';
 
 const LARGEST_BYTES = 64 * 1024;
 /** A folder that holds a bare repository under this name, and worktrees next to it. */
@@ -98,9 +99,10 @@ function registeredAt(folder: string): Registered {
 }
 
 /** @returns the worktree that has a branch checked out, or git's folder for it; null if none has */
-export function placeOnBranch(common: string, branch: string): string | null {
+export function placeOnBranch(repository: Table, branch: string): string | null {
+  const { common } = repository;
   const all = [{ folder: common, root: homeOf(common) }, ...registeredIn(common)];
-  const found = all.find(({ folder }) => textOf(join(folder, 'HEAD')) === `ref: refs/heads/${branch}`);
+  const found = all.find(({ folder }) => branchIn(repository, folder) === branch);
   return found === undefined ? null : (found.root ?? found.folder);
 }
 

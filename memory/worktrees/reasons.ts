@@ -27,6 +27,7 @@ export interface Reason {
     | 'locked'
     | 'target'
     | 'conflicts'
+    | 'identity'
     | 'repository'
     | 'included'
     | 'name'

@@ -6,6 +6,7 @@ import { replaceInFolderSync } from '../../src/files/durableFile.js';
 import { isProcessAlive, isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
 import { isCommit } from '../git/checkout.js';
 import { entryAt } from './entry.js';
+import { OWN_FILES } from './own.js';
 import { textOf } from './place.js';
 
 const REMOVING = 'watchkeeper/removing';
@@ -39,6 +40,8 @@ const REMOVAL = z.object({
   has_conflicts: z.boolean(),
   has_forgotten: z.boolean(),
   filters: z._default(z.nullable(z.readonly(z.array(z.string()))), null),
+  own_files: z._default(z.readonly(z.array(z.enum(OWN_FILES))), []),
+  is_sparse: z._default(z.boolean(), false),
   /** Whether the folder had what was kept and no more, after it got its other name. */
   is_confirmed: z.boolean(),
   /** The process that removes it; missing if it was not noted. */

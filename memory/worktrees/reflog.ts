@@ -1,50 +1,68 @@
-/** Commits that only the logs of a worktree and its branch know: those before an amendment, a reset or a rebase. */
+/** Commits that only the logs and refs of a worktree and its branch know: those before an amendment, a reset or a rebase. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readPlainFileSync } from '../../src/files/plainFile.js';
 import { isCommit } from '../git/checkout.js';
 import type { Repository, WorktreePlace } from '../git/repository.js';
+import { kindsOf, type OwnRef } from './own.js';
+import { loggedInTable, specialRefs } from './table.js';
 
 const LARGEST_BYTES = 64 * 1024 * 1024;
 /** `ORIG_HEAD`, `FETCH_HEAD`, `MERGE_AUTOSTASH` and their like: each line begins with a name of an object. */
 const SPECIAL = /^[A-Z][A-Z_]*$/;
 /** The refs of removed worktrees are left out, because they go after a time. */
 const LASTING = ['--exclude=refs/watchkeeper/*', '--all'];
-/** Refs that each worktree has for itself. */
-const OWN_REFS = ['refs/worktree/', 'refs/bisect/', 'refs/rewritten/'];
 
 interface Logged extends WorktreePlace {
   /** The branch that goes, too; null if none does. */
   readonly branch: string | null;
 }
 
-/** @returns commits that no ref reaches, the newest first, without the ancestors of each; null if git cannot say, or a log cannot be read */
-export function forgottenCommits({ askIn, attempt, common }: Repository, place: Logged): string[] | null {
+/** What no ref reaches but those of the worktree. */
+export interface Forgotten {
+  /** The newest first, without the ancestors of each. */
+  readonly commits: readonly string[];
+  /** Tags, and what else is no commit. */
+  readonly others: readonly string[];
+}
+
+/** @returns null if git cannot say, or a log cannot be read */
+export function forgottenIn(repository: Repository, place: Logged, refs: readonly OwnRef[]): Forgotten | null {
   const { folder, branch } = place;
-  const ofBranch = branch === null ? [] : [join(common, 'logs/refs/heads', branch)];
-  const refs = askIn(place, ['for-each-ref', '--format=%(objectname)', ...OWN_REFS]);
+  const ofBranch = branch === null ? [] : [join(repository.common, 'logs/refs/heads', branch)];
   const logs = wordsIn([...filesBelow(join(folder, 'logs')), ...ofBranch, ...specialIn(folder)]);
-  if (refs === null || logs === null) return null;
-  const named = [...new Set([...logs, ...refs.split('\n')])].filter((word) => isCommit(word) && !/^0+$/.test(word));
-  if (named.length === 0) return [];
-  const head = askIn(place, ['rev-parse', '--verify', '-q', 'HEAD'])?.trim();
-  const lines = ['rev-list', '--ignore-missing', '--parents', '--stdin', '--not', ...LASTING, ...(head ? [head] : [])];
-  const { code, out } = attempt(lines, { input: `${present(attempt, named).join('\n')}\n` });
+  const inTable = loggedInTable(repository, folder, branch);
+  if (logs === null || inTable === null) return null;
+  const special = specialRefs(repository, folder).values();
+  const words = [...new Set([...logs, ...inTable, ...special, ...refs.map(({ object }) => object)])];
+  const named = kindsOf(
+    repository,
+    words.filter((word) => isCommit(word) && !/^0+$/.test(word)),
+  );
+  const head = repository.askIn(place, ['rev-parse', '--verify', '-q', 'HEAD'])?.trim();
+  const lasting = ['--not', ...LASTING, ...(head ? [head] : [])];
+  const are = (isOne: boolean) =>
+    [...named].flatMap(([object, kind]) => (isOne === (kind === 'commit') ? [object] : []));
+  const commits = unreached(repository, are(true), ['--parents', '--stdin', ...lasting]);
+  const rest = are(false);
+  const others = unreached(repository, rest, ['--objects', '--stdin', ...lasting]);
+  if (commits === null || others === null) return null;
+  const parents = new Set(commits.flatMap(([, ...above]) => above));
+  return {
+    commits: commits.flatMap(([commit = '']) => (parents.has(commit) ? [] : [commit])),
+    others: others.flatMap(([object = '']) => (rest.includes(object) ? [object] : [])),
+  };
+}
+
+/** @returns the words of each line that git prints; null if it cannot say */
+function unreached({ attempt }: Repository, objects: readonly string[], words: readonly string[]): string[][] | null {
+  if (objects.length === 0) return [];
+  const { code, out } = attempt(['rev-list', '--ignore-missing', ...words], { input: `${objects.join('\n')}\n` });
   if (code !== 0) return null;
-  const found = out
+  return out
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => line.split(' '));
-  const parents = new Set(found.flatMap(([, ...above]) => above));
-  return found.flatMap(([commit = '']) => (parents.has(commit) ? [] : [commit]));
-}
-
-/** Git has removed some long ago, and a log names them still. */
-function present(attempt: Repository['attempt'], named: readonly string[]): string[] {
-  const { out } = attempt(['cat-file', '--batch-check=%(objectname) %(objecttype)'], {
-    input: `${named.join('\n')}\n`,
-  });
-  return out.split('\n').flatMap((line) => (line.endsWith(' commit') ? [line.slice(0, line.indexOf(' '))] : []));
 }
 
 function filesBelow(folder: string): string[] {

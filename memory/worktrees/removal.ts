@@ -16,6 +16,7 @@ import { MINUTE } from '../../src/time.js';
 import { deedLine, type GitVariables, ordinaryLine, runGit } from '../git/gitLine.js';
 import { placeOnBranch } from './place.js';
 import { dropRecord, putAway, type Removal, writeRecord } from './records.js';
+import type { Table } from './table.js';
 
 const LIMIT_MS = MINUTE;
 const LOCAL = 'refs/heads/';
@@ -30,8 +31,9 @@ export interface RemoteBranch {
 interface Removing {
   /** Whether the folder, under the name that it has by then, holds what was kept and no more. */
   isAsKept(root: string): boolean;
-  /** Null if none is to go. */
+  /** As the configuration names it; null if none is to go. */
   readonly remote: RemoteBranch | null;
+  readonly repository: Table;
 }
 
 export interface Ended {
@@ -71,7 +73,7 @@ export function takeBack(common: string, removal: Removal): string | null {
 export function removeWorktree(
   common: string,
   removal: Removal,
-  { isAsKept, remote }: Removing,
+  { isAsKept, ...removing }: Removing,
   variables: GitVariables,
 ): Ended {
   const { path, doomed } = removal;
@@ -95,7 +97,7 @@ export function removeWorktree(
     failpoint('worktree.confirm.before');
     writeRecord(common, { ...removal, is_confirmed: true });
     failpoint('worktree.confirm.after');
-    return finishRemoval(common, removal, remote, variables);
+    return finishRemoval(common, removal, removing, variables);
   }
   renameSync(doomed, path);
   dropRecord(common, removal);
@@ -104,12 +106,11 @@ export function removeWorktree(
 
 /**
  * Does the steps that are left of a removal whose folder has another name, or is gone.
- * @param remote the branch that goes there, as the configuration names it; null if none is to go
  */
 export function finishRemoval(
   common: string,
   removal: Removal,
-  remote: RemoteBranch | null,
+  { remote, repository }: Omit<Removing, 'isAsKept'>,
   variables: GitVariables,
 ): Ended {
   const { path, doomed, folder } = removal;
@@ -123,7 +124,7 @@ export function finishRemoval(
   }
   const unknown = existsSync(folder) && !existsSync(path) ? forget(common, removal, variables) : null;
   if (unknown !== null) return { fault: `git does not forget ${path}: ${unknown}`, ...NOTHING };
-  const stays = removeBranch(common, removal, variables);
+  const stays = removeBranch(repository, removal, variables);
   const asides = [...(stays ?? []), ...removeRemote(common, remote, variables)];
   failpoint('worktree.done.before');
   putAway(common, removal);
@@ -141,9 +142,10 @@ function forget(common: string, { path, folder }: Removal, variables: GitVariabl
 }
 
 /** @returns why it stays, or nothing if it is gone; null if none was to go */
-function removeBranch(common: string, { branch, tip }: Removal, variables: GitVariables): string[] | null {
+function removeBranch(repository: Table, { branch, tip }: Removal, variables: GitVariables): string[] | null {
+  const { common } = repository;
   if (branch === null || tip === null) return null;
-  const place = placeOnBranch(common, branch);
+  const place = placeOnBranch(repository, branch);
   if (place !== null) return [`the branch ${branch} stays: it is checked out in ${place}`];
   failpoint('worktree.branch.before');
   const words = ['update-ref', '--no-deref', '-d', `${LOCAL}${branch}`, tip];

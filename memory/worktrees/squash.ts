@@ -7,8 +7,8 @@ import type { Repository } from '../git/repository.js';
 const LIMIT_MS = MINUTE;
 /** A checkout of a large repository, with its filters and its hook. */
 const MERGE_MS = 10 * MINUTE;
-/** `commit-tree` is git's own command, whose words are not translated in the environment of our calls. */
-const UNKNOWN_AUTHOR = /tell me who you are|unable to auto-detect email|empty ident/i;
+/** The names without which git makes no commit. */
+const IDENTITIES = ['GIT_AUTHOR_IDENT', 'GIT_COMMITTER_IDENT'];
 
 /** The branch that others are merged into. */
 export interface Into {
@@ -20,6 +20,13 @@ export interface Into {
   readonly commit: string;
   /** The top level of the worktree whose files follow it; null if it is checked out nowhere. */
   readonly root: string | null;
+}
+
+/** @returns whether git knows in whose name {@link commitSquash} makes the commit */
+export function isAuthorKnown({ common }: Pick<Repository, 'common'>, variables: GitVariables): boolean {
+  const said = IDENTITIES.map((name) => runGit(deedLine(common, ['var', name], variables), { limitMs: LIMIT_MS }));
+  // Git may have been too slow to say it. The commit says it then.
+  return said.every(({ code }) => code === 0 || code === null);
 }
 
 /** @returns the commit, or why git did not make it */
@@ -35,14 +42,7 @@ export function commitSquash(
   const sign = isSigned ? ['-S'] : [];
   const { code, out, err } = deed(['commit-tree', ...sign, '-p', parent, '-F', '-', tree], message);
   failpoint('worktree.commit.after');
-  return code === 0 ? { commit: out.trim() } : { fault: faultOf(err) };
-}
-
-/** Git's advice to one who has no name is longer than what has to be typed. */
-function faultOf(err: string): string {
-  if (UNKNOWN_AUTHOR.test(err))
-    return 'git does not know in whose name. Tell it, then try again: `git config user.name NAME` and `git config user.email ADDRESS`';
-  return err.trim() || 'git took too long';
+  return code === 0 ? { commit: out.trim() } : { fault: err.trim() || 'git took too long' };
 }
 
 /**

@@ -56,7 +56,7 @@ export function planWorktree(
     const base = beginning(repository, wanted, known);
     const included = includedIn(repository, place);
     const fault = nameFault(name);
-    const branchWords = existing === null ? branchFault(branch, refs) : takenFault(place, existing, refs);
+    const branchWords = existing === null ? branchFault(branch, refs) : takenFault(repository, existing, refs);
     const faults = [
       ...(isSubmodule(place) ? [`${place.root} is a submodule: start a worktree of the repository around it`] : []),
       ...[fault ?? branchWords].flatMap((words) => words ?? []),
@@ -86,8 +86,8 @@ function includedIn(repository: Repository, place: RepositoryPlace): Included {
   return includedFiles(repository, { root: place.home, folder: place.common });
 }
 
-function takenFault({ common }: RepositoryPlace, branch: string, refs: readonly string[]): string | null {
-  const place = refs.includes(LOCAL + branch) ? placeOnBranch(common, branch) : null;
+function takenFault(repository: Repository, branch: string, refs: readonly string[]): string | null {
+  const place = refs.includes(LOCAL + branch) ? placeOnBranch(repository, branch) : null;
   return place === null ? null : `${branch} is checked out already, in ${place}`;
 }
 

@@ -1,12 +1,13 @@
-/** The worktrees of a repository, without a question to git. */
+/** The worktrees of a repository. Git is asked only if its refs are in no files. */
 import { dirname, join } from 'node:path';
 import type { ProcessIdentity } from '../../src/host/identity.js';
-import { checkoutIn } from '../git/checkout.js';
+import type { Repository } from '../git/repository.js';
 import { realOf } from '../workspaces/workspace.js';
 import { type Ghost, ghostOf, leftovers } from './ghosts.js';
 import { lockOf, type WorktreeLock } from './lock.js';
 import { type Operation, operationIn } from './operation.js';
 import { hasCheckout, type Registered, type RepositoryPlace, registeredIn } from './place.js';
+import { branchIn } from './table.js';
 
 export interface Worktree {
   /** The top level, without links. */
@@ -27,32 +28,31 @@ export interface Worktree {
 
 /**
  * @param here the identity of a process of this host
- * @param isContainer whether the repository has no checkout of its own
  * @returns all of them, whichever program made them: the main one, then by path, then leftovers
  */
-export function worktreesOf(place: RepositoryPlace, here: ProcessIdentity, isContainer: boolean): Worktree[] {
+export function worktreesOf(place: RepositoryPlace, here: ProcessIdentity, repository: Repository): Worktree[] {
   const registered = registeredIn(place.common);
-  const linked = registered.map((one) => linkedWorktree(one, place.common, here));
-  const main = !isContainer && hasCheckout(place) ? [mainWorktree(place)] : [];
+  const linked = registered.map((one) => linkedWorktree(one, repository, here));
+  const main = !repository.isContainer && hasCheckout(place) ? [mainWorktree(place, repository)] : [];
   const left = [...leftovers(place, registered)].map(([path, ghost]) => ({ ...NOTHING, path, ghost }));
   return [...main, ...linked.sort(byPath), ...left.sort(byPath)];
 }
 
 const NOTHING = { folder: null, branch: null, is_main: false, operation: null, lock: null, created_at: null } as const;
 
-function mainWorktree({ common, home }: RepositoryPlace): Worktree {
-  const operation = operationIn(common);
-  const branch = checkoutIn({ folder: common, common })?.branch ?? operation?.branch ?? null;
+function mainWorktree({ common, home }: RepositoryPlace, repository: Repository): Worktree {
+  const operation = operationIn(repository, common);
+  const branch = branchIn(repository, common) ?? operation?.branch ?? null;
   return { ...NOTHING, path: home, folder: common, branch, is_main: true, operation, ghost: null };
 }
 
-function linkedWorktree(one: Registered, common: string, here: ProcessIdentity): Worktree {
+function linkedWorktree(one: Registered, repository: Repository, here: ProcessIdentity): Worktree {
   const { folder, root, lock, created_at } = one;
-  const operation = operationIn(folder);
+  const operation = operationIn(repository, folder);
   return {
     path: root === null ? folder : realOf(root),
     folder,
-    branch: checkoutIn({ folder, common })?.branch ?? operation?.branch ?? null,
+    branch: branchIn(repository, folder) ?? operation?.branch ?? null,
     is_main: false,
     operation,
     lock: lock === null ? null : lockOf(lock, here),

@@ -58,6 +58,8 @@ export function withFileSync<T>(path: string, flags: number, work: (descriptor: 
 export interface ReadLook {
   /** Flags of `open`; without them, links are followed, and a pipe is not waited for. */
   readonly flags?: number;
+  /** `utf8` if missing; `latin1` keeps every byte apart. */
+  readonly encoding?: 'utf8' | 'latin1';
   check?(stat: Stats): void;
 }
 
@@ -65,14 +67,14 @@ export interface ReadLook {
 export function readPlainFileSync(
   path: string,
   longestBytes: number,
-  { flags = constants.O_RDONLY | constants.O_NONBLOCK, check }: ReadLook = {},
+  { flags = constants.O_RDONLY | constants.O_NONBLOCK, encoding = 'utf8', check }: ReadLook = {},
 ): string {
   return withFileSync(path, flags, (descriptor) => {
     const stat = fstatSync(descriptor);
     check?.(stat);
     if (!stat.isFile()) throw new NotPlainError(`it is ${kindOf(stat)}, not a plain file`);
     if (stat.size > longestBytes) throw new NotPlainError(`it is larger than ${longestBytes} bytes`);
-    return readFileSync(descriptor, 'utf8');
+    return readFileSync(descriptor, encoding);
   });
 }
 

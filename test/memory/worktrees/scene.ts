@@ -14,7 +14,12 @@ export class Worktrees {
   /** Without links. */
   readonly folder = realpathSync(testFolder());
   readonly git = new PlainGit(this.folder);
-  readonly root = this.git.repository(join(this.folder, 'work'));
+  readonly root: string;
+
+  /** @param options of `git init` */
+  constructor(...options: string[]) {
+    this.root = this.git.repository(join(this.folder, 'work'), ...options);
+  }
 
   /** @returns the path of a new worktree on a new branch */
   add(branch: string, path = join(`${this.root}.worktrees`, branch.replace('/', '-'))): string {

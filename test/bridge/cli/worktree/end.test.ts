@@ -91,6 +91,10 @@ const REASONS: Readonly<Record<string, (path: string) => string | Promise<string
     made.git.commitAll(made.root, 'theirs');
     return 'merging conflicts in b.txt';
   },
+  identity() {
+    made.git.run(made.root, 'config', 'user.name', '');
+    return 'git does not know in whose name';
+  },
   repository(path) {
     const other = made.git.repository(join(made.folder, 'other'));
     made.git.run(path, 'submodule', '--quiet', 'add', other, 'module');
@@ -156,6 +160,21 @@ describe('a reason against it', () => {
       '',
     ]);
     expect(all()).toEqual(before);
+  });
+
+  test('a name that git lacks is none where no commit is to be made, and what to type is the way out', async () => {
+    const path = made.begun('feature/one');
+    await REASONS.identity?.(path);
+    const { reasons } = await made.ended(['one', '--merge']);
+    expect(reasons).toMatchObject([
+      { reason: 'identity', remedy: '`git config user.name NAME` and `git config user.email ADDRESS`' },
+    ]);
+    expect(await made.ended(['one', '--keep-branch'])).toMatchObject({ removed: true });
+    made.git.run(made.root, 'worktree', 'add', '-q', path, 'feature/one');
+    made.git.run(made.root, 'config', 'user.name', 'a');
+    expect(await made.ended(['one', '--merge'])).toMatchObject({ removed: true });
+    await REASONS.identity?.(made.add('feature/two'));
+    expect(await made.ended(['two', '--merge'])).toMatchObject({ removed: true });
   });
 
   test('a file in the way of the merge, also an ignored one, is one', async () => {
@@ -544,27 +563,6 @@ test('in a `.bare` container, also for the worktree in which git would be asked'
   expect(made.head(place('one'))).toBe(tip);
   expect((await made.ended(['two', '--discard', 'two'], home)).removed).toBe(true);
   expect((await made.ended(['one', '--merge'], home)).removed).toBe(true);
-});
-
-test('without a name for the commit it says what to type, and nothing is listed as removed', async () => {
-  const path = made.begun('feature/one');
-  for (const words of [
-    ['user.useConfigOnly', 'true'],
-    ['user.name', ''],
-    ['user.email', ''],
-  ])
-    made.git.run(made.root, 'config', ...words);
-  const refs = made.refs();
-  const { code, fault, kept } = await made.ended(['one', '--merge']);
-  expect({ code, kept }).toEqual({ code: 1, kept: null });
-  expect(fault).toContain('`git config user.name NAME` and `git config user.email ADDRESS`');
-  expect(fault).not.toContain('\n');
-  expect(made.refs()).toBe(refs);
-  expect(made.callIn(made.root, ['worktree', 'list']).out).not.toContain('removed worktree');
-  made.git.run(made.root, 'config', 'user.name', 'a');
-  made.git.run(made.root, 'config', 'user.email', 'a@example.com');
-  expect(await made.ended(['one', '--merge'])).toMatchObject({ removed: true });
-  expect(made.isGone(path)).toBe(true);
 });
 
 test('a secret of a session is not in the message', async () => {

@@ -27,8 +27,8 @@ export class Ends extends Worktrees {
   readonly memory = join(this.folder, 'memory');
   readonly variables = { ...this.git.variables, WATCHKEEPER_HOME: this.memory };
 
-  constructor() {
-    super();
+  constructor(...options: string[]) {
+    super(...options);
     put(join(this.root, '.gitignore'), '*.ignored\n.env\n');
     this.git.commitAll(this.root, 'what is ignored');
   }

@@ -1,0 +1,80 @@
+/** What git has for one worktree alone, besides its index: its settings, the patterns of its sparse checkout, and its refs. */
+import { join } from 'node:path';
+import { readPlainFileSync } from '../../src/files/plainFile.js';
+import type { Repository, WorktreePlace } from '../git/repository.js';
+import { entryAt } from './entry.js';
+
+/** The name under which each is kept, and its place in git's folder for the worktree. */
+const FILES = { 'config.worktree': 'config.worktree', 'sparse-checkout': 'info/sparse-checkout' } as const;
+/** The input of `git update-ref --stdin` that brings the refs back. */
+const REFS_FILE = 'refs';
+export const OWN_FILES = ['config.worktree', 'sparse-checkout', REFS_FILE] as const;
+const OWN_REFS = ['refs/worktree/', 'refs/bisect/', 'refs/rewritten/'];
+const LARGEST_BYTES = 64 * 1024 * 1024;
+
+export interface OwnFile {
+  readonly name: (typeof OWN_FILES)[number];
+  /** As `latin1`. */
+  readonly text: string;
+}
+
+export interface OwnRef {
+  /** As `latin1`. */
+  readonly name: string;
+  readonly object: string;
+}
+
+export function isOwnRef(name: string): boolean {
+  return OWN_REFS.some((beginning) => name.startsWith(beginning));
+}
+
+/** @returns null if git cannot say. Those that stand for another ref hold nothing, and are left out, as are those whose object is lost */
+export function ownRefs(repository: Repository, place: WorktreePlace): OwnRef[] | null {
+  const format = '--format=%(objectname) %(refname) %(symref)';
+  const listed = repository.askIn(place, ['for-each-ref', format, ...OWN_REFS], 'latin1')?.split('\n');
+  if (listed === undefined) return null;
+  const refs = listed.flatMap((line): OwnRef[] => {
+    const [object = '', name = '', target = ''] = line.split(' ');
+    return name === '' || target !== '' ? [] : [{ name, object }];
+  });
+  const kinds = kindsOf(
+    repository,
+    refs.map(({ object }) => object),
+  );
+  return refs.filter(({ object }) => kinds.has(object));
+}
+
+/** @returns the kind of each object that is there: git has removed some long ago, and a log names them still */
+export function kindsOf({ attempt }: Repository, objects: readonly string[]): Map<string, string> {
+  if (objects.length === 0) return new Map();
+  const { out } = attempt(['cat-file', '--batch-check=%(objectname) %(objecttype)'], {
+    input: `${objects.join('\n')}\n`,
+  });
+  return new Map(
+    out.split('\n').flatMap((line): [string, string][] => {
+      const [object = '', kind = ''] = line.split(' ');
+      return kind === '' || kind === 'missing' ? [] : [[object, kind]];
+    }),
+  );
+}
+
+/** @returns those that are there and not empty; null if one cannot be read */
+export function ownFiles({ folder }: WorktreePlace, refs: readonly OwnRef[]): OwnFile[] | null {
+  try {
+    const files = Object.entries(FILES) as [keyof typeof FILES, string][];
+    const read = files.map(([name, place]) => ({ name, text: textAt(join(folder, place)) }));
+    const lines = refs.map(({ name, object }) => `update ${name} ${object}\n`).join('');
+    return [...read, { name: REFS_FILE, text: lines } as const].filter(({ text }) => text !== '');
+  } catch {
+    return null;
+  }
+}
+
+function textAt(path: string): string {
+  return entryAt(path) === null ? '' : readPlainFileSync(path, LARGEST_BYTES, { encoding: 'latin1' });
+}
+
+/** @returns whether files of the worktree that no pattern names are left out of its folder */
+export function isSparse({ askIn }: Repository, place: WorktreePlace): boolean {
+  return askIn(place, ['config', '--type=bool', '--get', 'core.sparseCheckout'])?.trim() === 'true';
+}

@@ -1,0 +1,52 @@
+/** What only git can say of a repository whose refs and their logs are in a table (`reftable`) instead of files. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkoutIn } from '../git/checkout.js';
+import type { Repository } from '../git/repository.js';
+import { isOwnRef } from './own.js';
+
+export type Table = Pick<Repository, 'common' | 'askFolder'>;
+
+const LOCAL = 'refs/heads/';
+const REFS = 'refs/';
+
+function isInTable({ common }: Table): boolean {
+  return existsSync(join(common, 'reftable'));
+}
+
+/**
+ * Files say it of most repositories.
+ * @param folder git's folder for the worktree
+ * @returns the branch that is checked out; null if none is
+ */
+export function branchIn(repository: Table, folder: string): string | null {
+  if (!isInTable(repository)) return checkoutIn({ folder, common: repository.common })?.branch ?? null;
+  const name = repository.askFolder(folder, ['symbolic-ref', '-q', 'HEAD'])?.trim() ?? null;
+  return name?.startsWith(LOCAL) ? name.slice(LOCAL.length) : name;
+}
+
+/** @returns the objects of `ORIG_HEAD`, `CHERRY_PICK_HEAD` and their like by name, but for those in files */
+export function specialRefs(repository: Table, folder: string): Map<string, string> {
+  if (!isInTable(repository)) return new Map();
+  const words = ['for-each-ref', '--include-root-refs', '--format=%(refname) %(objectname)'];
+  const lines = repository.askFolder(folder, words)?.split('\n') ?? [];
+  return new Map(
+    lines.flatMap((line): [string, string][] => {
+      const [name = '', object = ''] = line.split(' ');
+      return object === '' || name === 'HEAD' || name.startsWith(REFS) ? [] : [[name, object]];
+    }),
+  );
+}
+
+/**
+ * @param branch whose log counts, too; null if none does
+ * @returns the commits of the logs of the worktree, but for those in files; null if git cannot say
+ */
+export function loggedInTable(repository: Table, folder: string, branch: string | null): string[] | null {
+  if (!isInTable(repository)) return [];
+  const names = repository.askFolder(folder, ['reflog', 'list'])?.split('\n');
+  const own = names?.filter((name) => name === 'HEAD' || name === `${LOCAL}${branch}` || isOwnRef(name));
+  const logs = own?.map((name) => repository.askFolder(folder, ['log', '-g', '--format=%H', name, '--']));
+  if (logs === undefined) return null;
+  return logs.every((log) => log !== null) ? logs.flatMap((log) => log.split('\n')) : null;
+}
