@@ -124,13 +124,15 @@ function repositoryIn(ours: string, asked: Place): Repository {
   let isPrepared = false;
   const known = new Map<string, readonly string[]>();
   const obeyedIn = (place: WorktreePlace) => {
-    const found = known.get(place.folder) ?? ofFilesIn(place, asked);
+    const found = known.get(place.folder) ?? ofPlace(place, asked).ofFiles;
     known.set(place.folder, found);
     return found;
   };
   return {
     isBare: isBare && folder === common,
-    isContainer: isBare,
+    get isContainer() {
+      return ofPlace({ root, folder: common }, asked).isBare;
+    },
     common,
     setup,
     ask(args, print = 'plain') {
@@ -203,9 +205,9 @@ function settingsOf(root: string, { folder }: GitFolders, variables: GitVariable
 }
 
 /** Each worktree may have settings of its own; mostly, none has, and those of the one that is asked are those of all. */
-function ofFilesIn(place: WorktreePlace, { folders, settings, variables, askingMs }: Place): readonly string[] {
+function ofPlace(place: WorktreePlace, { folders, settings, variables, askingMs }: Place): GitSettings {
   const isOther = place.folder !== folders.folder;
   const hasOwn = [place.folder, folders.folder].some((folder) => existsSync(join(folder, 'config.worktree')));
   const own = isOther && hasOwn ? settingsOf(place.root, { ...folders, ...place }, variables, askingMs) : null;
-  return own?.ofFiles ?? settings.ofFiles;
+  return own ?? settings;
 }

@@ -1,5 +1,5 @@
 /** All that a worktree holds, so that it can be compared with what comes back. */
-import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PlainGit } from '../memory/git/plainGit.js';
 
@@ -13,6 +13,8 @@ export interface Inventory {
   readonly index: string;
   /** Kind, mode and contents by the bytes of each path; without ignored files. */
   readonly files: Readonly<Record<string, string>>;
+  /** What git has for it alone: refs, settings and patterns. */
+  readonly own: string;
   /** Every commit that its logs and the stash name. */
   readonly commits: readonly string[];
 }
@@ -28,8 +30,19 @@ export function inventoryOf(git: PlainGit, root: string): Inventory {
     branch,
     index: git.run(root, 'ls-files', '-s', '-z'),
     files: filesIn(root),
+    own: [
+      git.run(root, 'for-each-ref', '--format=%(objectname) %(refname)', 'refs/worktree/'),
+      ...['config.worktree', 'info/sparse-checkout'].map((name) =>
+        textIn(git.run(root, 'rev-parse', '--absolute-git-dir').trim(), name),
+      ),
+    ].join('\n'),
     commits: [...commits],
   };
+}
+
+function textIn(folder: string, name: string): string {
+  const path = join(folder, name);
+  return existsSync(path) ? readFileSync(path, 'latin1') : '';
 }
 
 function filesIn(root: string): Record<string, string> {
@@ -64,6 +77,7 @@ export function differences(before: Inventory, after: Inventory): string[] {
     ...(before.head === after.head ? [] : [`HEAD was ${before.head}, and is ${after.head}`]),
     ...(before.branch === after.branch ? [] : [`the branch was ${before.branch}, and is ${after.branch}`]),
     ...(before.index === after.index ? [] : ['the index is another one']),
+    ...(before.own === after.own ? [] : [`what git has for it alone was ${before.own}, and is ${after.own}`]),
     ...[...paths]
       .filter((path) => before.files[path] !== after.files[path])
       .map((path) => `the file ${JSON.stringify(path)} is another one`),

@@ -123,6 +123,19 @@ const CHANGES: Readonly<Record<string, Step>> = {
     if (git.say(root, ['update-index', '--assume-unchanged', 'hidden.txt']).code === 0)
       write(root, 'hidden.txt', `${word} hides\n`);
   },
+  'refs of its own': ({ git, root, word }) => {
+    const blob = git.say(root, ['hash-object', '-w', '--stdin'], `${word} only\n`).out.trim();
+    const tag = `object ${blob}\ntype blob\ntag ${word}\ntagger a <a@b> 1 +0000\n\n${word}\n`;
+    git.run(root, 'update-ref', 'refs/worktree/blob', blob);
+    git.run(root, 'update-ref', 'refs/worktree/tag', git.say(root, ['mktag'], tag).out.trim());
+  },
+  'settings of its own': ({ git, root, word }) => {
+    git.run(root, 'config', 'extensions.worktreeConfig', 'true');
+    git.run(root, 'config', '--worktree', 'user.email', `${word}@example.com`);
+  },
+  'patterns of its own': ({ git, root }) => {
+    git.say(root, ['sparse-checkout', 'set', '--no-cone', '/*', '!/moved/', '!/two.txt']);
+  },
   'an ignored file': ({ root }) => write(root, 'cache.ignored', 'cache\n'),
   'a conflict that is half resolved': ({ git, root, word }) => {
     if (git.run(root, 'status', '--porcelain').trim() !== '') return;

@@ -93,6 +93,17 @@ describe('in a bare repository with settings for each worktree', () => {
     made.git.run(bare, 'worktree', 'add', '-q', '-b', 'feature/two', path, 'main');
   });
 
+  test.each(['of all', 'of its own folder'])('the settings %s keep the container out of the list', (whose) => {
+    put(join(made.folder, 'container/.git'), 'gitdir: ./.bare\n');
+    if (whose !== 'of all') {
+      made.git.run(bare, 'config', '--unset', 'core.bare');
+      made.git.run(bare, '--git-dir=.', 'config', '--worktree', 'core.bare', 'true');
+    }
+    made.git.run(path, 'config', '--worktree', 'core.bare', 'false');
+    for (const directory of [path, join(made.folder, 'container')])
+      expect(made.list(directory).worktrees.map((worktree) => worktree.path)).toEqual([path]);
+  });
+
   test.each([
     ['its own', true],
     ['none', false],
