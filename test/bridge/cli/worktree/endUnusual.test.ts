@@ -23,8 +23,8 @@ let made: Ends;
 let path: string;
 
 beforeEach(() => {
-  made = new Ends();
-  path = made.begun('feature/one');
+  made = new Ends({ branches: ['feature/one'] });
+  path = made.placeOf('feature/one');
 });
 
 const discard = () => made.ended(['one', '--discard', 'one']);
@@ -192,7 +192,7 @@ describe('the branch', () => {
     made.git.run(path, 'branch', '-m', 'a\u00a0b');
     put(join(path, 'new'), 'new\n');
     const { way_back } = await made.ended([path, '--discard', 'a\u00a0b']);
-    const listed = JSON.parse(made.callIn(made.root, ['worktree', 'list', '--json']).out);
+    const listed = JSON.parse((await made.say(['list', '--json'])).out);
     expect(listed.removed).toMatchObject([{ name: 'a\u00a0b', way_back }]);
     made.wayBack(way_back);
     expect(readdirSync(path)).toContain('new');
@@ -224,7 +224,7 @@ describe('two processes that end the same worktree', () => {
         /taken away in the meantime|is removing it|is removed already|changed in the meantime|is gone|works in it/,
       );
     expect(readdirSync(join(made.root, '.git/watchkeeper/removing'))).toEqual([]);
-    const { removed } = JSON.parse(made.callIn(made.root, ['worktree', 'list', '--json']).out);
+    const { removed } = JSON.parse((await made.say(['list', '--json'])).out);
     made.wayBack(removed[0].way_back);
     expect(readdirSync(path)).toContain('new');
   });
