@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -24,7 +25,8 @@ interface Entry {
   readonly contents: Buffer | string | null;
 }
 
-interface Snapshot {
+/** What was in a folder. */
+export interface Snapshot {
   readonly folder: string;
   readonly entries: readonly Entry[];
 }
@@ -42,13 +44,23 @@ export function filled(name: string, folder: string, make: () => void): void {
   if (snapshot !== undefined) write(snapshot, folder);
   else {
     make();
-    known.set(name, { folder, entries: entriesIn(folder) });
+    known.set(name, snapshotOf(folder));
   }
 }
 
 /** @returns whether nothing is in a folder */
 export function isEmpty(folder: string): boolean {
   return !existsSync(folder) || readdirSync(folder).length === 0;
+}
+
+export function snapshotOf(folder: string): Snapshot {
+  return { folder, entries: entriesIn(folder) };
+}
+
+/** Gives a folder back what was in it, and nothing else. */
+export function restore(snapshot: Snapshot): void {
+  for (const name of readdirSync(snapshot.folder)) rmSync(join(snapshot.folder, name), { recursive: true });
+  write(snapshot, snapshot.folder);
 }
 
 function entriesIn(folder: string): Entry[] {
