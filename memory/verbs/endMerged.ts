@@ -112,7 +112,7 @@ function stays({ staying }: Judged) {
 function judge(memory: Memory, place: RepositoryPlace, around: Around): Judged {
   const { worktrees } = around;
   const linked = worktrees.filter(({ is_main, ghost }) => !is_main && ghost === null);
-  const wanted = linked.map((worktree) => ({ worktree, way: 'merge' as const, into: null }));
+  const wanted = linked.map((worktree) => ({ worktree, way: 'merge' as const, into: null, is_merged_only: true }));
   const known = examinedOf(memory, place, wanted, worktrees).filter(({ merged }) => merged !== null);
   const merged = known.filter((each) => each.merged?.merged === 'yes');
   const judged = merged.map((examined) => ({

@@ -39,7 +39,12 @@ export const end = verb({
     if (removed !== null) return finishedOutcome(memory, removed);
     const worktree = worktreeAmong(worktrees, asked.name, memory.surroundings.directory);
     if (worktree.is_main) throw new UsageError(`${worktree.path} is the main checkout, which stays`);
-    const [examined] = examinedOf(memory, place, [{ worktree, way: asked.way, into: asked.into }], worktrees);
+    const [examined] = examinedOf(
+      memory,
+      place,
+      [{ worktree, way: asked.way, into: asked.into, is_merged_only: false }],
+      worktrees,
+    );
     if (examined === undefined) throw unanswered(place);
     if (asked.way === 'keep_branch' && examined.branch === null && examined.tip !== null)
       throw new UsageError(

@@ -9,7 +9,6 @@
  */
 import { dirname } from 'node:path';
 import type { Repository, WorktreePlace } from '../git/repository.js';
-import { conversionsOf } from './conversions.js';
 import { stateOf } from './dirt.js';
 import { entryAt } from './entry.js';
 import { isSparse, type OwnFile, ownFiles, ownRefs } from './own.js';
@@ -37,8 +36,8 @@ export interface Contents {
   readonly own_files: readonly OwnFile['name'][];
   /** Whether files that no pattern names are left out of its folder. */
   readonly is_sparse: boolean;
-  /** As in {@link Removed}. */
-  readonly filters: readonly string[] | null;
+  /** The files that differ from `head`, as `latin1`; none without a commit that has them. */
+  readonly changed: readonly string[];
 }
 
 export interface ContentsOf extends WorktreePlace {
@@ -59,7 +58,7 @@ export function contentsOf(repository: Repository, place: ContentsOf, roots: Rea
   const { head, dirt } = state;
   const tracked = [...dirt.tracked, ...staged.hidden];
   const refs = ownRefs(repository, place);
-  const forgotten = refs === null ? null : forgottenIn(repository, place, refs);
+  const forgotten = refs === null ? null : forgottenIn(repository, { ...place, head }, refs);
   if (refs === null || forgotten === null) return 'git cannot read the logs of its commits';
   const own = ownFiles(place, refs);
   if (own === null) return 'its own settings of git cannot be read';
@@ -67,17 +66,17 @@ export function contentsOf(repository: Repository, place: ContentsOf, roots: Rea
   const names = own.map(({ name }) => name);
   const found = { head, is_dirty, forgotten, own_files: names };
   if (!is_dirty && forgotten.commits.length + forgotten.others.length + own.length === 0)
-    return { ...found, commit: null, has_conflicts: false, is_sparse: false, filters: null };
+    return { ...found, commit: null, has_conflicts: false, is_sparse: false, changed: [] };
   try {
     const writing = new Writing(repository, place);
-    const { index, files, conflicts } = writing.trees(tracked, dirt.untracked);
+    const { index, files, conflicts } = writing.trees(staged.entries, tracked, dirt.untracked);
     const first = head === null ? [] : [head];
-    const staged = writing.commit(index, first, 'the index');
+    const second = writing.commit(index, first, 'the index');
     const third = writing.rest(conflicts, own, forgotten);
-    const commit = writing.commit(files, [...first, staged, ...third], `files of ${place.name}`);
-    const filters = conversionsOf(repository, place, [...tracked, ...dirt.untracked]);
+    const commit = writing.commit(files, [...first, second, ...third], `files of ${place.name}`);
     const is_sparse = names.includes('sparse-checkout') && isSparse(repository, place);
-    return { ...found, commit, has_conflicts: conflicts.length > 0, is_sparse, filters };
+    const changed = [...tracked, ...dirt.untracked];
+    return { ...found, commit, has_conflicts: conflicts.length > 0, is_sparse, changed };
   } catch (error) {
     if (error instanceof NotWritten) return error.message;
     throw error;
@@ -95,11 +94,8 @@ class Writing {
     this.#place = place;
   }
 
-  /** @param tracked and `untracked` as `latin1` @throws NotWritten */
-  trees(tracked: readonly string[], untracked: readonly string[]) {
-    const listed = this.#repository.askIn(this.#place, ['ls-files', '-s', '-z'], 'latin1');
-    if (listed === null) throw new NotWritten('git cannot read its index');
-    const entries = listed.split('\0').filter((entry) => entry !== '');
+  /** @param entries of the index, as `latin1`, as are `tracked` and `untracked` @throws NotWritten */
+  trees(entries: readonly string[], tracked: readonly string[], untracked: readonly string[]) {
     const isSettled = (entry: string) => ENTRY.exec(entry)?.[3] === '0';
     const settled = entries.filter(isSettled);
     const conflicts = entries.filter((entry) => !isSettled(entry));
@@ -113,7 +109,7 @@ class Writing {
     const present = new Set(changed.filter((path) => this.#isFile(path)));
     const none = '0'.repeat(index.length);
     const gone = changed.filter((path) => !present.has(path)).map((path) => `0 ${none}\t${path}`);
-    this.#keep(['update-index', '-z', '--index-info'], inputOf(gone));
+    if (gone.length > 0) this.#keep(['update-index', '-z', '--index-info'], inputOf(gone));
     this.#keep(['update-index', '--add', '--replace', '-z', '--stdin'], inputOf([...present, ...untracked]));
     const files = this.#keep(['write-tree', '--missing-ok']);
     return { index, files, conflicts };

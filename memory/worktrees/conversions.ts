@@ -16,7 +16,10 @@ export function conversionsOf(
   place: WorktreePlace,
   files: readonly string[],
 ): readonly string[] | null {
-  const setting = (key: string) => askIn(place, ['config', '--get', key])?.trim().toLowerCase();
+  if (files.length === 0) return null;
+  // The last of several counts.
+  const listed = askIn(place, ['config', '--get-regexp', '^core\\.(autocrlf|eol)$'])?.toLowerCase().split('\n') ?? [];
+  const setting = (key: string) => listed.findLast((line) => line.startsWith(`${key} `))?.slice(key.length + 1);
   const isToCrlf = setting('core.autocrlf') === 'true' || setting('core.eol') === 'crlf';
   const input = files.map((file) => `${file}\0`).join('');
   const printed = askIn(place, ['check-attr', '-z', '--stdin', ...ATTRIBUTES], 'latin1', input)?.split('\0');

@@ -11,6 +11,7 @@ import { type Repository, withRepository } from '../git/repository.js';
 import { baseOf } from './base.js';
 import { commitHooks } from './commitHooks.js';
 import { type Contents, contentsOf } from './contents.js';
+import { conversionsOf } from './conversions.js';
 import { ASKING, type Examined } from './examine.js';
 import { forgetKept, keep, removeOld } from './kept.js';
 import { Target as Merges } from './merged.js';
@@ -158,27 +159,24 @@ class Performance {
    */
   #isHeld(commit: string): boolean {
     const { examined, worktrees } = this.#ending;
-    const leaving = new Set([examined.branch, ...worktrees.flatMap((each) => (each.is_main ? [] : [each.branch]))]);
-    const lasting = baseOf(this.#repository)?.branch;
-    if (lasting !== undefined && lasting !== examined.branch) leaving.delete(lasting);
     const words = ['for-each-ref', '--format=%(refname)%09%(symref)', '--contains', commit, LOCAL];
-    const holders =
-      this.#repository
-        .ask(words)
-        ?.split('\n')
-        .filter((line) => line.endsWith('\t')) ?? [];
-    return holders.some((line) => !leaving.has(line.slice(LOCAL.length, -1)));
+    const lines = this.#repository.ask(words)?.split('\n') ?? [];
+    const holders = lines.filter((line) => line.endsWith('\t')).map((line) => line.slice(LOCAL.length, -1));
+    const others = holders.filter((branch) => branch !== examined.branch);
+    if (others.length === 0) return false;
+    const leaving = new Set(worktrees.flatMap((each) => (each.is_main ? [] : [each.branch])));
+    const lasting = baseOf(this.#repository)?.branch;
+    return others.some((branch) => branch === lasting || !leaving.has(branch));
   }
 
   #merge(): string | null {
     const { examined, worktrees, message } = this.#ending;
-    const { target, merged, tip } = examined;
+    const { target, merged, tip, own_tree } = examined;
     if (target === null || merged?.merged === 'yes' || tip === null) return null;
     const again = targetOf(this.#repository, worktrees, target.branch);
     const moved = `${target.branch} has moved in the meantime: try again`;
     if (again?.local !== target.local) return moved;
-    const merges = new Merges(this.#repository, target.commit, NO_LOOK_BACK);
-    const tree = merges.storedTree(tip);
+    const tree = own_tree ?? new Merges(this.#repository, target.commit, NO_LOOK_BACK).storedTree(tip);
     if (tree === null) return 'git cannot merge it';
     const squash = commitSquash(this.#repository, { tree, parent: target.commit, message }, this.#variables);
     if ('fault' in squash) return `git did not make the commit, so nothing was merged: ${squash.fault}`;
@@ -198,7 +196,8 @@ class Performance {
     const { examined, is_remote_removed, now } = this.#ending;
     const { worktree, name, branch, tip } = examined;
     const { path } = worktree;
-    const { head, commit, has_conflicts, forgotten, filters, own_files, is_sparse } = contents;
+    const { head, commit, has_conflicts, forgotten, changed, own_files, is_sparse } = contents;
+    const filters = conversionsOf(this.#repository, { root: path, folder }, changed);
     const leaving = this.#leavingBranch();
     const removal: Removal = {
       ...{ v: 1, name, path, folder, branch, is_confirmed: false, at: now },

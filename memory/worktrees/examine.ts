@@ -11,7 +11,7 @@ import { type Answer, Target as Merges, MOST_AT_AN_END } from './merged.js';
 import { authorReasons, mergeReasons } from './mergeReasons.js';
 import { hasCheckout, type RepositoryPlace } from './place.js';
 import { ownReasons, type Reason, type Way } from './reasons.js';
-import { stagedIn } from './staged.js';
+import { pathOf, stagedIn } from './staged.js';
 import { type Target, targetOf, targetWorktree } from './target.js';
 import type { Worktree } from './worktree.js';
 
@@ -22,6 +22,8 @@ export interface Wanted {
   readonly way: Way;
   /** A local branch to merge into; null for the default branch. */
   readonly into: string | null;
+  /** Whether nothing else matters if it is not merged yet. */
+  readonly is_merged_only: boolean;
 }
 
 export interface Examined {
@@ -36,6 +38,8 @@ export interface Examined {
   /** Null unless it is to be merged. */
   readonly target: Target | null;
   readonly merged: Answer | null;
+  /** The tree that merging it makes, if it is the branch's own; null if a merge has to make it, or none is to be made. */
+  readonly own_tree: string | null;
   /** Ignored files, which go with it; null if there are too many to list. */
   readonly ignored: number | null;
   readonly reasons: readonly Reason[];
@@ -76,7 +80,7 @@ class Examination {
     this.#variables = variables;
   }
 
-  of({ worktree, way, into }: Wanted): Examined {
+  of({ worktree, way, into, is_merged_only }: Wanted): Examined {
     const { path, folder, ghost } = worktree;
     const name = worktree.branch ?? basename(path);
     const nothing = {
@@ -87,14 +91,19 @@ class Examination {
       tip: null,
       target: null,
       merged: null,
+      own_tree: null,
       ignored: null,
     };
     const roots = new Set(this.#worktrees.map((each) => each.path));
     const isThere = ghost === null && folder !== null;
     const state = isThere ? stateOf(this.#repository, { root: path, folder }, roots) : null;
-    const staged = isThere ? stagedIn(this.#repository, { root: path, folder }) : null;
-    if (folder === null || state === null || staged === null) return { ...nothing, reasons: [leftover(worktree)] };
+    if (folder === null || state === null) return { ...nothing, reasons: [leftover(worktree)] };
     const branch = state.branch ?? worktree.branch;
+    const { reasons, ...merging } = this.#merging({ way, into, is_merged_only, branch, tip: state.head });
+    const known = { ...nothing, name: branch ?? name, branch, tip: state.head, ...merging };
+    if (is_merged_only && merging.merged?.merged !== 'yes') return { ...known, reasons };
+    const staged = stagedIn(this.#repository, { root: path, folder });
+    if (staged === null) return { ...nothing, reasons: [leftover(worktree)] };
     const ignored = ignoredIn(this.#repository, { root: path, folder });
     const main = hasCheckout(this.#place) ? { root: this.#place.home, folder: this.#place.common } : null;
     const inside = [...roots].filter((root) => root.startsWith(path + sep));
@@ -103,23 +112,21 @@ class Examination {
       way,
       dirt: state.dirt,
       ...staged,
+      tracked: staged.entries.map(pathOf),
       hidden: staged.hidden.map((path) => Buffer.from(path, 'latin1').toString()),
       ignored: ignored ?? [],
       inside,
       main,
     };
-    const { target, merged, reasons } = this.#merging({ way, into, branch, tip: state.head });
     return {
-      ...nothing,
-      name: branch ?? name,
-      ...{ branch, tip: state.head, target, merged },
+      ...known,
       ignored: ignored?.filter((file) => !file.endsWith('/')).length ?? null,
       reasons: [...ownReasons(this.#repository, facts), ...reasons],
     };
   }
 
-  #merging({ way, into, branch, tip }: Pick<Wanted, 'way' | 'into'> & Pick<Examined, 'branch' | 'tip'>) {
-    const none = { target: null, merged: null };
+  #merging({ way, into, is_merged_only, branch, tip }: Omit<Wanted, 'worktree'> & Pick<Examined, 'branch' | 'tip'>) {
+    const none = { target: null, merged: null, own_tree: null };
     if (way === 'keep_branch') return { ...none, reasons: [] };
     if (this.#base === undefined) this.#base = baseOf(this.#repository);
     const base = this.#base;
@@ -132,11 +139,12 @@ class Examination {
     const merges = this.#merges.get(target.commit) ?? new Merges(this.#repository, target.commit, MOST_AT_AN_END);
     this.#merges.set(target.commit, merges);
     const merged = merges.answer(tip);
-    const isToMerge = merged.merged !== 'yes';
-    const tree = isToMerge ? merges.treeOf(tip) : null;
-    const checkedOut = isToMerge ? targetWorktree(this.#repository, this.#worktrees, target) : null;
+    if (merged.merged === 'yes' || is_merged_only) return { ...none, target, merged, reasons: [] };
+    const tree = merges.treeOf(tip);
+    const checkedOut = targetWorktree(this.#repository, this.#worktrees, target);
     const reasons = mergeReasons(this.#repository, { into: target, answer: merged, tree, target: checkedOut });
-    return { target, merged, reasons: isToMerge ? [...reasons, ...this.#ofAuthor()] : reasons };
+    const own_tree = merges.isForward(tip) ? tree : null;
+    return { target, merged, own_tree, reasons: [...reasons, ...this.#ofAuthor()] };
   }
 
   #ofAuthor(): readonly Reason[] {

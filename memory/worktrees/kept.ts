@@ -31,13 +31,14 @@ export interface KeptRef {
 }
 
 /** @returns the newest first; those that others have put there are left out */
-export function keptRefs(repository: Pick<Repository, 'ask'>): KeptRef[] {
+export function keptRefs(repository: Pick<Repository, 'ask' | 'common'>): KeptRef[] {
   const whole = allKept(repository).filter(({ ref, main }) => ref === main);
   return whole.map(({ main: _, ...kept }) => kept).sort((one, other) => other.at - one.at);
 }
 
 /** @returns also those that stand next to one of {@link keptRefs}, which is called `main` */
-function allKept({ ask }: Pick<Repository, 'ask'>): (KeptRef & { readonly main: string })[] {
+function allKept({ ask, common }: Pick<Repository, 'ask' | 'common'>): (KeptRef & { readonly main: string })[] {
+  if (!mayHaveKept(common)) return [];
   const lines = ask(['for-each-ref', '--format=%(refname)%09%(objectname)', PLACE])?.split('\n') ?? [];
   return lines.flatMap((line) => {
     const [ref = '', commit = ''] = line.split('\t');

@@ -71,8 +71,11 @@ export class Target {
   readonly #changes: Changes;
   /** Undefined until a branch needs it; null if it cannot be read. */
   #tree: string | null | undefined;
+  /** Undefined until a merge is tried; false if its files cannot be listed. */
+  #isPrepared: boolean | undefined;
   /** What merging each commit without a conflict makes. */
   readonly #trees = new Map<string, string>();
+  readonly #forward = new Set<string>();
 
   /**
    * @param commit the whole name of its tip
@@ -93,8 +96,7 @@ export class Target {
     if (code === NOT_FOUND) return unknown(this.#isShallow() ? 'shallow' : 'unrelated');
     if (code !== 0) return unknown('unreadable');
     if (base === tip) return yes('ancestor', NOTHING);
-    this.#tree ??= this.#prepare();
-    const trial = this.#tree === null ? 'unreadable' : this.#merge(this.#commit, tip, this.#tree);
+    const trial = base === this.#commit ? this.#moveOn(tip) : this.#try(tip);
     if (typeof trial === 'string') return unknown(trial);
     return trial.now === 'nothing' ? yes('nothing_to_change', trial) : this.#lookBack(tip, base, trial);
   }
@@ -107,44 +109,68 @@ export class Target {
     return this.#trees.get(tip) ?? null;
   }
 
+  /** @returns whether that tree is the branch's own, because nothing has come into the target since both parted */
+  isForward(tip: string): boolean {
+    return this.#forward.has(tip);
+  }
+
   /** @returns the tree that merging a commit makes, as an object of the repository; null if there is a conflict, or git cannot merge */
   storedTree(tip: string): string | null {
-    this.#tree ??= this.#prepare();
-    if (this.#tree === null) return null;
+    if (!this.#prepare()) return null;
     // Git prints a tree with marks of conflicts, too, and then exits with 1.
     const { code, out } = this.#repository.store([...MERGE_TREE, this.#commit, tip]);
     return code === 0 ? out.split('\0')[0] || null : null;
   }
 
+  /** A merge makes the tree of the branch then, so none is tried. */
+  #moveOn(tip: string): Trial | Why {
+    const [before, after] = this.#ask('rev-parse', `${this.#commit}^{tree}`, `${tip}^{tree}`)?.split('\n') ?? [];
+    if (before === undefined || after === undefined) return 'unreadable';
+    this.#forward.add(tip);
+    this.#trees.set(tip, after);
+    return { now: before === after ? 'nothing' : 'changes', conflicts: [] };
+  }
+
+  #try(tip: string): Trial | Why {
+    if (this.#tree === undefined)
+      this.#tree = this.#ask('rev-parse', '--verify', '-q', `${this.#commit}^{tree}`)?.trim() ?? null;
+    return this.#tree === null || !this.#prepare() ? 'unreadable' : this.#merge(this.#commit, tip, this.#tree);
+  }
+
   /**
    * Gives the trial the attributes of the target: a merge reads them from a worktree, and that of the trial is empty. No filter runs,
    * because none is configured there.
-   * @returns the target's tree; null if it cannot be read
+   * @returns false if the target's files cannot be listed
    */
-  #prepare(): string | null {
-    const tree = this.#ask('rev-parse', '--verify', '-q', `${this.#commit}^{tree}`)?.trim() ?? null;
-    if (tree === null) return null;
-    const { code, out } = this.#repository.attempt(['ls-tree', '-r', '-z', '--name-only', tree], {
-      encoding: 'latin1',
-    });
-    if (code !== 0) return null;
+  #prepare(): boolean {
+    this.#isPrepared ??= this.#takeAttributes();
+    return this.#isPrepared;
+  }
+
+  #takeAttributes(): boolean {
+    const list = ['ls-tree', '-r', '-z', '--name-only', this.#commit];
+    const { code, out } = this.#repository.attempt(list, { encoding: 'latin1' });
+    if (code !== 0) return false;
     const files = out.split('\0').filter((path) => ATTRIBUTES.test(path));
-    if (files.length === 0) return tree;
-    if (this.#ask('read-tree', tree) === null) return null;
+    if (files.length === 0) return true;
+    if (this.#ask('read-tree', this.#commit) === null) return false;
     const input = files.map((path) => `${path}\0`).join('');
     this.#repository.attempt(['checkout-index', '-z', '--stdin'], { input, encoding: 'latin1' });
-    return tree;
+    return true;
   }
 
   /** Looks for the change of a branch in the commits of the target since they parted. */
   #lookBack(tip: string, base: string, trial: Trial): Answer {
-    const whole = this.#ask('commit-tree', '-p', base, '-m', 'the whole change', `${tip}^{tree}`)?.trim();
-    const theirs = this.#commits(this.#commit, tip);
+    const theirs = base === this.#commit ? [] : this.#commits(this.#commit, tip);
     const own = this.#commits(tip, this.#commit);
-    if (whole === undefined || theirs === null || own === null) return unknown('unreadable', trial);
+    if (theirs === null || own === null) return unknown('unreadable', trial);
     const looked = theirs.slice(0, this.#most).flatMap(({ commit, isMerge }) => (isMerge ? [] : [commit]));
     const single = own.slice(0, this.#most).flatMap(({ commit, isMerge }) => (isMerge ? [] : [commit]));
-    const candidates = this.#changes.read([whole, ...looked, ...single])
+    // A branch of one commit is that commit's change. With nothing to compare it to, no change is needed.
+    const isSingle = own.length === 1 && single.length === 1;
+    const whole = isSingle || looked.length === 0 ? tip : this.#whole(tip, base);
+    if (whole === null) return unknown('unreadable', trial);
+    const candidates = this.#changes.read([...new Set([whole, ...looked, ...single])])
       ? this.#changes.candidates([whole, ...single], looked)
       : null;
     const [squash, ...picks] = candidates ?? [];
@@ -158,6 +184,11 @@ export class Target {
     if (theirs.length > this.#most) return { ...unknown('too_far', trial), picked };
     const open = trial.now === 'conflicts' ? 'conflicting' : 'not_merged';
     return { ...PLAIN, ...trial, merged: 'no', why: picked.count > 0 ? 'partly_picked' : open, picked };
+  }
+
+  /** @returns a commit with the whole change of a branch, in the objects of the trial */
+  #whole(tip: string, base: string): string | null {
+    return this.#ask('commit-tree', '-p', base, '-m', 'the whole change', `${tip}^{tree}`)?.trim() ?? null;
   }
 
   /** The neighbours of the lines had changed before the squash. At another place, the same lines would be another change. */

@@ -1,4 +1,5 @@
 /** What git has for one worktree alone, besides its index: its settings, the patterns of its sparse checkout, and its refs. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readPlainFileSync } from '../../src/files/plainFile.js';
 import type { Repository, WorktreePlace } from '../git/repository.js';
@@ -30,6 +31,7 @@ export function isOwnRef(name: string): boolean {
 
 /** @returns null if git cannot say. Those that stand for another ref hold nothing, and are left out, as are those whose object is lost */
 export function ownRefs(repository: Repository, place: WorktreePlace): OwnRef[] | null {
+  if (!mayHaveRefs(repository, place)) return [];
   const format = '--format=%(objectname) %(refname) %(symref)';
   const listed = repository.askIn(place, ['for-each-ref', format, ...OWN_REFS], 'latin1')?.split('\n');
   if (listed === undefined) return null;
@@ -42,6 +44,11 @@ export function ownRefs(repository: Repository, place: WorktreePlace): OwnRef[] 
     refs.map(({ object }) => object),
   );
   return refs.filter(({ object }) => kinds.has(object));
+}
+
+/** A worktree mostly has none, and the files of git say so. */
+function mayHaveRefs({ common }: Repository, { folder }: WorktreePlace): boolean {
+  return existsSync(join(common, 'reftable')) || OWN_REFS.some((place) => existsSync(join(folder, place)));
 }
 
 /** @returns the kind of each object that is there: git has removed some long ago, and a log names them still */

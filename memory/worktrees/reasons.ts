@@ -49,6 +49,8 @@ export interface Facts {
   readonly worktree: Worktree & { readonly folder: string };
   readonly way: Way;
   readonly dirt: Dirt;
+  /** The paths in the index, as `latin1`. */
+  readonly tracked: readonly string[];
   /** Changed files that git takes for unchanged, as its user has set. */
   readonly hidden: readonly string[];
   readonly submodules: readonly string[];
@@ -68,7 +70,7 @@ export function ownReasons(repository: Repository, facts: Facts): Reason[] {
     ...nameReasons(facts.worktree),
     ...operationReasons(facts),
     ...lockReasons(facts),
-    ...repositoryReasons(repository, facts),
+    ...repositoryReasons(facts),
     ...insideReasons(facts),
     ...(way === 'discard' ? [] : includedReasons(repository, facts)),
     ...sizeReasons(facts),
@@ -115,14 +117,14 @@ function lockReasons({ worktree: { lock, path } }: Facts): Reason[] {
 }
 
 /** Their commits are nowhere else: those of a submodule are in git's folder for this worktree. */
-function repositoryReasons(repository: Repository, { worktree, dirt, submodules, ignored, inside }: Facts): Reason[] {
+function repositoryReasons({ worktree, dirt, tracked, submodules, ignored, inside }: Facts): Reason[] {
   const { path, folder } = worktree;
   const initialised = submodules.filter((submodule) => existsSync(join(path, submodule, '.git')));
   const modules = join(folder, 'modules');
   const isKept = existsSync(modules) && readdirSync(modules).length > 0;
   const others = [...dirt.untracked, ...ignored];
   const listed = others.filter((file) => file.endsWith('/') && !inside.includes(join(path, file.slice(0, -1))));
-  const own = [...listed, ...(repositoriesAmong(repository, { root: path, folder }, others) ?? [])];
+  const own = [...listed, ...repositoriesAmong(path, tracked, others)];
   return [
     ...(initialised.length > 0 || isKept
       ? [

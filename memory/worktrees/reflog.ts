@@ -14,6 +14,8 @@ const SPECIAL = /^[A-Z][A-Z_]*$/;
 const LASTING = ['--exclude=refs/watchkeeper/*', '--all'];
 
 interface Logged extends WorktreePlace {
+  /** The commit that is checked out; null before the first one. */
+  readonly head: string | null;
   /** The branch that goes, too; null if none does. */
   readonly branch: string | null;
 }
@@ -28,7 +30,7 @@ export interface Forgotten {
 
 /** @returns null if git cannot say, or a log cannot be read */
 export function forgottenIn(repository: Repository, place: Logged, refs: readonly OwnRef[]): Forgotten | null {
-  const { folder, branch } = place;
+  const { folder, branch, head } = place;
   const ofBranch = branch === null ? [] : [join(repository.common, 'logs/refs/heads', branch)];
   const logs = wordsIn([...filesBelow(join(folder, 'logs')), ...ofBranch, ...specialIn(folder)]);
   const inTable = loggedInTable(repository, folder, branch);
@@ -39,8 +41,7 @@ export function forgottenIn(repository: Repository, place: Logged, refs: readonl
     repository,
     words.filter((word) => isCommit(word) && !/^0+$/.test(word)),
   );
-  const head = repository.askIn(place, ['rev-parse', '--verify', '-q', 'HEAD'])?.trim();
-  const lasting = ['--not', ...LASTING, ...(head ? [head] : [])];
+  const lasting = ['--not', ...LASTING, ...(head === null ? [] : [head])];
   const are = (isOne: boolean) =>
     [...named].flatMap(([object, kind]) => (isOne === (kind === 'commit') ? [object] : []));
   const commits = unreached(repository, are(true), ['--parents', '--stdin', ...lasting]);

@@ -1,23 +1,18 @@
 /** Repositories inside a worktree that git does not list: those in the folder of a tracked file, and damaged ones. */
 import { dirname } from 'node:path';
-import type { Repository, WorktreePlace } from '../git/repository.js';
 import { entryAt } from './entry.js';
 
 const GIT = Buffer.from('/.git');
 
 /**
- * @param files that git does not track, relative to the top level
- * @returns the folders of tracked and of these files that have a `.git`, but not the top level; null if git cannot say
+ * @param top of the worktree
+ * @param tracked files, relative to it, as `latin1`
+ * @param files that git does not track
+ * @returns the folders of all of these that have a `.git`, but not the top level
  */
-export function repositoriesAmong(
-  { askIn }: Repository,
-  place: WorktreePlace,
-  files: readonly string[],
-): string[] | null {
-  const tracked = askIn(place, ['ls-files', '-z'], 'latin1')?.split('\0');
-  if (tracked === undefined) return null;
+export function repositoriesAmong(top: string, tracked: readonly string[], files: readonly string[]): string[] {
   const others = files.filter((file) => !file.endsWith('/')).map((file) => Buffer.from(file).toString('latin1'));
-  const root = Buffer.from(`${place.root}/`);
+  const root = Buffer.from(`${top}/`);
   const at = (folder: string) => Buffer.concat([root, Buffer.from(folder, 'latin1')]);
   /** Whether it is a folder, and not behind a link that has taken the place of one. */
   const known = new Map<string, boolean>([['.', true]]);

@@ -9,6 +9,8 @@ const TAG = 'H '.length;
 const DIFFER = 1;
 
 export interface Staged {
+  /** As `git ls-files -s` prints them, as `latin1`. */
+  readonly entries: readonly string[];
   /**
    * Files that git takes for unchanged or for absent, as its user has set, and whose bytes, mode or kind is another one. Those that are
    * gone hold nothing, and are left out. Relative to the top level, as `latin1`: a name may be no text
@@ -20,14 +22,20 @@ export interface Staged {
 
 /** @returns null if git cannot say */
 export function stagedIn(repository: Repository, place: WorktreePlace): Staged | null {
-  const entries = repository.askIn(place, ['ls-files', '-s', '-v', '-z'], 'latin1')?.split('\0');
-  if (entries === undefined) return null;
-  const marked = entries.filter((entry) => HIDDEN.test(entry)).map((entry) => entry.slice(TAG));
+  const tagged = repository.askIn(place, ['ls-files', '-s', '-v', '-z'], 'latin1')?.split('\0');
+  if (tagged === undefined) return null;
+  const entries = tagged.filter((entry) => entry !== '').map((entry) => entry.slice(TAG));
+  const marked = tagged.filter((entry) => HIDDEN.test(entry)).map((entry) => entry.slice(TAG));
   const hidden = marked.length === 0 ? [] : changedOf(repository, place, marked);
   if (hidden === null) return null;
-  const modules = entries.filter((entry) => entry.startsWith(SUBMODULE, TAG));
-  const names = modules.map((entry) => Buffer.from(entry.slice(entry.indexOf('\t') + 1), 'latin1').toString());
-  return { hidden, submodules: names };
+  const modules = entries.filter((entry) => entry.startsWith(SUBMODULE));
+  const submodules = modules.map((entry) => Buffer.from(pathOf(entry), 'latin1').toString());
+  return { entries, hidden, submodules };
+}
+
+/** @returns the path of an entry, as `latin1` */
+export function pathOf(entry: string): string {
+  return entry.slice(entry.indexOf('\t') + 1);
 }
 
 /** An index of ours has the same entries, and hides none. */

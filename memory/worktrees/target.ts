@@ -80,16 +80,33 @@ export function inTheWay(
     .attempt(diff)
     .out.split('\0')
     .filter((path) => path !== '');
-  const tracked = new Set(repository.askIn({ root, folder }, ['ls-files', '-z'])?.split('\0'));
-  return [...new Set(added.flatMap((path) => obstacle(root, path, tracked) ?? []))];
+  const there = added.filter((path) => isThere(root, path));
+  // Mostly nothing is there, and then it does not matter what is tracked.
+  const tracked = new Set(
+    there.length === 0 ? [] : repository.askIn({ root, folder }, ['ls-files', '-z'])?.split('\0'),
+  );
+  return [...new Set(there.flatMap((path) => obstacle(root, path, tracked) ?? []))];
+}
+
+/** Whether something is in the place of a path, or something other than a folder in that of a folder above it. */
+function isThere(root: string, path: string): boolean {
+  return partsOf(path).some((part) => {
+    const stat = entryAt(join(root, part));
+    return stat !== null && (part === path || !stat.isDirectory());
+  });
+}
+
+/** @returns a path, and the folders above it */
+function partsOf(path: string): string[] {
+  const parts = [path];
+  for (let above = dirname(path); above !== '.'; above = dirname(above)) parts.push(above);
+  return parts;
 }
 
 /** @returns the file in the place of a path, or of a folder above it */
 function obstacle(root: string, path: string, tracked: ReadonlySet<string>): string | null {
-  const parts = [path];
-  for (let above = dirname(path); above !== '.'; above = dirname(above)) parts.push(above);
   return (
-    parts.find((part) => {
+    partsOf(path).find((part) => {
       const stat = entryAt(join(root, part));
       if (stat === null || tracked.has(part)) return false;
       return stat.isDirectory() ? part === path && hasFiles(join(root, part), part, tracked) : true;

@@ -12,6 +12,7 @@ import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js'
 /** More than every tail that is kept of an output: 500, 1,000 and 8,192 characters, and the window behind them. */
 const KEY_LENGTHS = [1_500, 12_000, 200_000];
 const FRAGMENT = 12;
+const MOST_SHOWN = 10;
 
 /** The agent: prints what its file holds, on the output that it was told. */
 const AGENT = `
@@ -72,10 +73,14 @@ function privateKey(length: number): string {
 
 /** @returns what of the secrets can be read in the text: any {@link FRAGMENT} characters of them in a row */
 function fragmentsIn(text: string, secrets: readonly string[]): string[] {
-  return secrets.flatMap((secret) => {
-    const pieces = secret.match(new RegExp(`[^\\n]{${FRAGMENT}}`, 'g')) ?? [];
-    return pieces.filter((piece) => text.includes(piece)).slice(0, 3);
-  });
+  const piece = new RegExp(`[^\\n]{${FRAGMENT}}`, 'g');
+  const pieces = new Set(secrets.flatMap((secret) => secret.match(piece) ?? []));
+  const found = new Set<string>();
+  for (let at = 0; at + FRAGMENT <= text.length; at += 1) {
+    const part = text.slice(at, at + FRAGMENT);
+    if (pieces.has(part)) found.add(part);
+  }
+  return [...found].slice(0, MOST_SHOWN);
 }
 
 describeScenes('a private key, and the tokens of the bridge, printed by an agent', () => {

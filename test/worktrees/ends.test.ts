@@ -4,10 +4,10 @@ import { expect, test } from '@jest/globals';
 import { testFolder } from '../harness/folder.js';
 import { endMany } from './ends.js';
 
-test('twelve random worktrees are ended, some of them killed, and everything comes back', () => {
-  const { faults, removed, back, kills } = endMany(testFolder(), 12, 7);
+test('eight random worktrees are ended, some of them killed, and everything comes back', async () => {
+  const { faults, removed, back, kills } = await endMany(testFolder(), 8, 7);
   expect(faults).toEqual([]);
   expect(back).toBe(removed);
-  expect(removed).toBeGreaterThan(6);
+  expect(removed).toBeGreaterThan(5);
   expect(kills).toBeGreaterThan(5);
 }, 300_000);

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { FAILPOINTS } from '../../src/failpoints.js';
 import { type Said, watchkeeper } from '../bridge/cli/program.js';
+import { called } from '../bridge/cli/worktree/called.js';
 import { PlainGit } from '../memory/git/plainGit.js';
 import { type Random, seededRandom } from '../src/journal/random.js';
 import { differences, type Inventory, inventoryOf } from './inventory.js';
@@ -31,6 +32,11 @@ export interface Figures {
   readonly faults: string[];
 }
 
+interface Listed {
+  readonly path?: string;
+  readonly way_back: readonly string[];
+}
+
 interface Held {
   readonly path: string;
   readonly name: string;
@@ -41,14 +47,14 @@ interface Held {
 }
 
 /** @param folder in which the repositories are made */
-export function endMany(folder: string, count: number, seed: number): Figures {
+export async function endMany(folder: string, count: number, seed: number): Promise<Figures> {
   const figures: Figures = {
     ...{ worktrees: 0, ends: 0, kills: 0, refused: new Map(), removed: 0, merged: 0, back: 0, files: 0, commits: 0 },
     faults: [],
   };
   for (let first = 0; first < count; first += IN_ONE) {
     const batch = Math.min(IN_ONE, count - first);
-    new Ends(join(folder, `r${first}`), seededRandom(seed * 1_000_003 + first), figures).run(batch);
+    await new Ends(join(folder, `r${first}`), seededRandom(seed * 1_000_003 + first), figures).run(batch);
   }
   return figures;
 }
@@ -70,9 +76,9 @@ class Ends {
     prepare(this.#git, this.#root);
   }
 
-  run(count: number): void {
+  async run(count: number): Promise<void> {
     const all = Array.from({ length: count }, (_, at) => this.#make(at));
-    for (const held of all) this.#end(held);
+    for (const held of all) await this.#end(held);
     // No log of the repository's own checkout keeps a commit alive; those of removed worktrees are gone with them.
     this.#git.run(this.#root, 'reflog', 'expire', '--expire=now', '--expire-unreachable=now', 'HEAD', 'main');
     this.#git.run(this.#root, 'gc', '--quiet', '--prune=now');
@@ -95,7 +101,7 @@ class Ends {
     return { path, name: before.branch ?? `feature-${word}`, steps, before, wayBack: null, isRemoved: false };
   }
 
-  #end(held: Held): void {
+  async #end(held: Held): Promise<void> {
     const discard = ['--discard', held.name];
     const ways = [
       ['--merge'],
@@ -104,24 +110,25 @@ class Ends {
       ...(held.before.branch === null ? [] : [['--keep-branch']]),
     ];
     const way = this.#random.pick(ways);
-    if (this.#try(held, way)) return;
+    if (await this.#try(held, way)) return;
     if (!existsSync(held.path)) return;
     const after = inventoryOf(this.#git, held.path);
     for (const words of differences(held.before, after)) this.#fault(held, `refused, but ${words}`);
-    if (way[0] !== '--discard' && this.#random.below(4) > 0) this.#try(held, ['--discard', held.name]);
+    if (way[0] !== '--discard' && this.#random.below(4) > 0) await this.#try(held, ['--discard', held.name]);
   }
 
   /** @returns whether it is gone */
-  #try(held: Held, way: readonly string[]): boolean {
+  async #try(held: Held, way: readonly string[]): Promise<boolean> {
     const kills = this.#random.below(MOST_KILLS + 1);
     const points = POINTS.filter((name) => way[0] === '--merge' || !OF_MERGES.test(name));
     for (let count = 0; count < kills; count += 1) {
-      const { code, err } = this.#call(held, way, `${this.#random.pick(points)}:kill:1`);
+      const { code, err } = this.#killed(held, way, this.#random.pick(points));
       if (code === null) this.#figures.kills += 1;
       if (code === null && !err.includes('tripped: kill')) this.#fault(held, `killed by something else: ${err}`);
-      if (code === null) this.#said(held);
+      if (code === null) await this.#said(held);
     }
-    const { code, out, err } = this.#call(held, way, null);
+    this.#figures.ends += 1;
+    const { code, out, err } = await this.#call(['end', held.name, ...way, '--json']);
     const said = out === '' ? {} : JSON.parse(out);
     if (code !== 0 && said.reasons === undefined) this.#fault(held, `${way.join(' ')}: ${code} ${out}${err}`);
     for (const { reason } of said.reasons ?? [])
@@ -132,15 +139,15 @@ class Ends {
     this.#figures.removed += 1;
     if (way[0] === '--merge') this.#figures.merged += 1;
     Object.assign(held, { wayBack: said.way_back });
-    const isLeft = this.#listed().unfinished.length > 0;
+    const isLeft = (await this.#listed()).unfinished.length > 0;
     if (isLeft) this.#fault(held, 'the list says that something is left to do');
     return true;
   }
 
   /** What is half done, and without its folder, must be in the list. */
-  #said({ path, ...held }: Held): void {
+  async #said({ path, ...held }: Held): Promise<void> {
     if (existsSync(path)) return;
-    const { unfinished, removed } = this.#listed();
+    const { unfinished, removed } = await this.#listed();
     const isKnown = [...unfinished, ...removed].some(
       (each) => each.path === path || each.way_back.some((line) => line.includes(path)),
     );
@@ -148,16 +155,19 @@ class Ends {
     if (!isKnown && !isDone) this.#fault({ path, ...held }, 'the list does not say what is left to do');
   }
 
-  #listed(): Readonly<Record<'unfinished' | 'removed', readonly { path?: string; way_back: readonly string[] }[]>> {
-    return JSON.parse(watchkeeper(this.#root, ['worktree', 'list', '--json'], this.#variables).out);
+  async #listed(): Promise<Readonly<Record<'unfinished' | 'removed', readonly Listed[]>>> {
+    return JSON.parse((await this.#call(['list', '--json'])).out);
   }
 
-  #call({ name }: Held, way: readonly string[], failpoint: string | null): Said {
+  #call(args: readonly string[]): Promise<Said> {
+    return called(args, { directory: this.#root, variables: this.#variables });
+  }
+
+  /** Only a process of its own can be killed. */
+  #killed({ name }: Held, way: readonly string[], point: string): Said {
     this.#figures.ends += 1;
-    return watchkeeper(this.#root, ['worktree', 'end', name, ...way, '--json'], {
-      ...this.#variables,
-      ...(failpoint !== null && { WATCHKEEPER_FAILPOINT: failpoint }),
-    });
+    const variables = { ...this.#variables, WATCHKEEPER_FAILPOINT: `${point}:kill:1` };
+    return watchkeeper(this.#root, ['worktree', 'end', name, ...way, '--json'], variables);
   }
 
   /** Everything is where it was, or comes back by the printed way. */

@@ -13,7 +13,7 @@ const { values } = parseArgs({
 });
 const MOST_PRINTED = 20;
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'wk-worktree-ends-')));
-const { worktrees, ends, kills, refused, removed, merged, back, files, commits, faults } = endMany(
+const { worktrees, ends, kills, refused, removed, merged, back, files, commits, faults } = await endMany(
   folder,
   Number(values.count),
   Number(values.seed),

@@ -1,7 +1,8 @@
 /** Git as people use it, for tests: with a home of the test's own. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { filled, isEmpty } from './copies.js';
 
 const LIMIT_MS = 30_000;
 const USER =
@@ -52,13 +53,25 @@ export class PlainGit {
 
   /** Makes a repository with two commits of the files `a.txt`, `b.txt` and `sub/c.txt`. */
   repository(root: string, ...options: string[]): string {
+    const make = () => this.#make(root, options);
+    const isUsual = options.length === 0 && isEmpty(root) && this.isUsual();
+    if (isUsual) filled('repository', root, make);
+    else make();
+    return root;
+  }
+
+  /** Whether its user has no settings but those of all tests: then what git makes is always the same. */
+  isUsual(): boolean {
+    return readFileSync(join(this.home, '.gitconfig'), 'utf8') === USER;
+  }
+
+  #make(root: string, options: readonly string[]): void {
     mkdirSync(root, { recursive: true });
     this.run(root, 'init', '-q', ...options);
     for (const name of ['a.txt', 'b.txt', 'sub/c.txt']) put(join(root, name), `${name}\none\ntwo\nthree\n`);
     this.commitAll(root, 'first');
     put(join(root, 'b.txt'), 'other\n');
     this.commitAll(root, 'second');
-    return root;
   }
 
   commitAll(root: string, message: string): void {

@@ -1,6 +1,6 @@
 /**
- * Of the programs that a repository can name to git, our commands run none. For each program the words are called that start git;
- * `npm run prove -- git-programs` calls all, as processes.
+ * Of the programs that a repository can name to git, our commands run none. The words are called that start git;
+ * `npm run prove -- git-programs` calls all, as processes, for each program alone.
  */
 import { readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -9,6 +9,7 @@ import { checkDirectory } from '../../../bridge/doctor/folderChecks.js';
 import { Git } from '../../../memory/git/git.js';
 import { WorkScene } from '../../bridge/cli/work/scene.js';
 import { testFolder } from '../../harness/folder.js';
+import { restore, snapshotOf } from './copies.js';
 import { type Called, everyWord } from './everyCommand.js';
 import { missingPart } from './installedParts.js';
 import { put } from './plainGit.js';
@@ -49,14 +50,38 @@ test('no other word starts git', async () => {
 
 for (const plant of PLANTS) {
   const missing = missingPart(plant);
-  const [run, reason] = missing === null ? [test, ''] : [test.skip, ` (skipped: ${missing} is not installed)`];
-  run(`git runs it, and we do not: ${plant.name}${reason}`, () => tryPlant(plant));
+  const title = `git runs it, and we do not: ${plant.name}`;
+  if (missing !== null) test.skip(`${title} (skipped: ${missing} is not installed)`, () => undefined);
+  else if (plant.isAlone) test(title, async () => expect(await plantsThatGitRuns([plant])).toEqual([plant]));
 }
 
-async function tryPlant({ name, plant, proof }: Plant): Promise<void> {
+test('git runs each of the others, and we run none of them', async () => {
+  let left = PLANTS.filter((plant) => !plant.isAlone && missingPart(plant) === null);
+  // One may hide another. Those that git did not run are tried again without the rest, and alone if they all hide each other.
+  while (left.length > 0) {
+    const together = await plantsThatGitRuns(left);
+    const ran = together.length > 0 ? together : await plantsThatGitRuns(left.slice(0, 1));
+    if (ran.length === 0) throw new Error(`git does not run ${left[0]?.name}`);
+    left = left.filter((plant) => !ran.includes(plant));
+  }
+}, 300_000);
+
+/** Names several programs in one checkout, and calls our words there. @returns those that git itself runs in that checkout */
+async function plantsThatGitRuns(plants: readonly Plant[]): Promise<readonly Plant[]> {
   const site = new Site(testFolder());
-  plant(site, site.program(name));
+  for (const { name, plant } of plants) plant(site, site.program(name));
   site.marks();
+  const planted = snapshotOf(site.folder);
+  await expectNoneRun(site);
+  return plants.filter(({ name, proof }) => {
+    restore(planted);
+    for (const command of proof) site.try(command);
+    const marks = site.marks();
+    return plants.length === 1 ? marks.join() === name : marks.includes(name);
+  });
+}
+
+async function expectNoneRun(site: Site): Promise<void> {
   const { variables } = site.git;
   const scene = new WorkScene();
   const caller = { where: site.root, variables: { ...variables, ...AGENT } };
@@ -75,6 +100,4 @@ async function tryPlant({ name, plant, proof }: Plant): Promise<void> {
   git.commitsAfter(0);
   git.committedAfter(0);
   expect(site.marks()).toEqual([]);
-  for (const command of proof) site.try(command);
-  expect(site.marks()).toEqual([name]);
 }

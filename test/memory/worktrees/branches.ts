@@ -80,6 +80,7 @@ export const CASES: readonly Case[] = [
       hands.commit({ 'b.txt': 'further\n' });
     },
   },
+  { name: 'ahead of a target that has not moved', ...NO, make: (hands) => hands.side() },
   {
     name: 'merge commit',
     ...YES,

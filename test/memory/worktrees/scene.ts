@@ -6,6 +6,7 @@ import { type ListedWorktree, listWorktrees, type WorktreeList } from '../../../
 import { type RepositoryPlace, repositoryAt } from '../../../memory/worktrees/place.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
 import { testFolder } from '../../harness/folder.js';
+import { filled } from '../git/copies.js';
 import { PlainGit } from '../git/plainGit.js';
 
 const HERE = readProcessIdentity('host');
@@ -14,15 +15,31 @@ export class Worktrees {
   /** Without links. */
   readonly folder = realpathSync(testFolder());
   readonly git = new PlainGit(this.folder);
-  readonly root: string;
+  readonly root = join(this.folder, 'work');
 
-  /** @param options of `git init` */
-  constructor(...options: string[]) {
-    this.root = this.git.repository(join(this.folder, 'work'), ...options);
+  /**
+   * @param options of `git init`
+   * @param name of what `prepare` does
+   * @param prepare does more in the new repository, without the fields of a class that extends this one
+   */
+  constructor(
+    options: readonly string[] = [],
+    name = 'worktrees',
+    prepare: (made: Worktrees) => void = () => undefined,
+  ) {
+    filled([name, ...options].join(' '), this.folder, () => {
+      this.git.repository(this.root, ...options);
+      prepare(this);
+    });
+  }
+
+  /** @returns where {@link add} makes the worktree of a branch */
+  placeOf(branch: string): string {
+    return join(`${this.root}.worktrees`, branch.replace('/', '-'));
   }
 
   /** @returns the path of a new worktree on a new branch */
-  add(branch: string, path = join(`${this.root}.worktrees`, branch.replace('/', '-'))): string {
+  add(branch: string, path = this.placeOf(branch)): string {
     this.git.run(this.root, 'worktree', 'add', '-q', '-b', branch, path, 'main');
     return path;
   }

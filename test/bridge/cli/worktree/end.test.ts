@@ -24,9 +24,11 @@ import { everyFile } from '../../../memory/worktrees/scene.js';
 import { Ends, put } from './endScene.js';
 
 let made: Ends;
+let path: string;
 
 beforeEach(() => {
-  made = new Ends();
+  made = new Ends({ branches: ['feature/one'] });
+  path = made.placeOf('feature/one');
 });
 
 async function inside(path: string): Promise<ChildProcess> {
@@ -116,9 +118,8 @@ const all = () => ({ files: everyFile(made.folder), refs: made.refs() });
 
 describe('a reason against it', () => {
   test.each(Object.keys(REASONS))('%s is named with what to do, and no byte is changed', async (name) => {
-    const path = made.begun('feature/one');
     const words = await REASONS[name]?.(path);
-    await made.ended(['one', '--merge']);
+    await made.say(['path', 'one']);
     const before = all();
     const { code, removed, reasons } = await made.ended(['one', '--merge']);
     expect({ code, removed }).toEqual({ code: 1, removed: false });
@@ -130,11 +131,10 @@ describe('a reason against it', () => {
   });
 
   test('and others are named at once', async () => {
-    const path = made.begun('feature/one');
     const names = Object.keys(REASONS).filter((name) => name !== 'repository' && name !== 'conflicts');
     const words: string[] = [];
     for (const name of ['conflicts', 'repository', ...names]) words.push((await REASONS[name]?.(path)) ?? '');
-    await made.ended(['one', '--merge']);
+    await made.say(['path', 'one']);
     const before = all();
     const { code, reasons } = await made.ended(['one', '--merge']);
     expect(code).toBe(1);
@@ -145,7 +145,6 @@ describe('a reason against it', () => {
   });
 
   test('two of them are words on one screen, each with what to do', async () => {
-    const path = made.begun('feature/one');
     await REASONS.changes?.(path);
     await REASONS.locked?.(path);
     const before = all();
@@ -163,7 +162,6 @@ describe('a reason against it', () => {
   });
 
   test('a name that git lacks is none where no commit is to be made, and what to type is the way out', async () => {
-    const path = made.begun('feature/one');
     await REASONS.identity?.(path);
     const { reasons } = await made.ended(['one', '--merge']);
     expect(reasons).toMatchObject([
@@ -178,7 +176,6 @@ describe('a reason against it', () => {
   });
 
   test('a file in the way of the merge, also an ignored one, is one', async () => {
-    const path = made.begun('feature/one');
     put(join(path, 'b.ignored'), 'forced\n');
     put(join(path, 'folder/file'), 'new\n');
     made.git.run(path, 'add', '-f', 'b.ignored', 'folder');
@@ -191,7 +188,6 @@ describe('a reason against it', () => {
   });
 
   test('--discard lifts changes and differing files, but wants the name twice', async () => {
-    const path = made.begun('feature/one');
     await REASONS.changes?.(path);
     await REASONS.included?.(path);
     const before = all();
@@ -203,7 +199,6 @@ describe('a reason against it', () => {
   });
 
   test('--keep-branch lifts none of them', async () => {
-    const path = made.begun('feature/one');
     await REASONS.changes?.(path);
     await REASONS.included?.(path);
     const { reasons } = await made.ended(['one', '--keep-branch']);
@@ -211,7 +206,6 @@ describe('a reason against it', () => {
   });
 
   test('the lock of a live process is one; that of a dead one is named, and goes', async () => {
-    const path = made.begun('feature/one');
     const child = await inside(made.folder);
     const { pid, pid_start } = readProcessIdentity('host', child.pid);
     made.git.run(made.root, 'worktree', 'lock', '--reason', lock(pid, pid_start), path);
@@ -227,7 +221,6 @@ describe('a reason against it', () => {
   });
 
   test("for the caller's own shell it is the directory to change to", () => {
-    const path = made.begun('feature/one');
     const called = made.callIn(path, ['worktree', 'end', 'one', '--merge']);
     expect(called.code).toBe(1);
     expect(called.out).toMatch(/^- this command was called in it\n {4}→ `cd \S+work`$/m);
@@ -237,7 +230,6 @@ describe('a reason against it', () => {
   });
 
   test('a change that git was told not to see is one', async () => {
-    const path = made.begun('feature/one');
     made.git.run(path, 'update-index', '--assume-unchanged', 'a.txt');
     made.git.run(path, 'update-index', '--skip-worktree', 'b.txt');
     expect((await made.ended(['one', '--keep-branch'])).removed).toBe(true);
@@ -266,14 +258,12 @@ describe('a reason against it', () => {
   );
 
   test('a repository in an ignored folder is one', async () => {
-    const path = made.begun('feature/one');
     made.git.repository(join(path, 'x.ignored'));
     const { reasons } = await made.ended(['one', '--discard', 'one']);
     expect(reasons).toMatchObject([{ reason: 'repository', words: 'another repository is inside: x.ignored/' }]);
   });
 
   test('a folder that is gone, and the default branch, are ones; the main checkout is refused', async () => {
-    const path = made.begun('feature/one');
     rmSync(path, { recursive: true });
     expect((await made.ended(['one', '--merge'])).reasons).toMatchObject([{ reason: 'leftover' }]);
     expect((await made.end(['main', '--merge'])).err).toContain('is the main checkout, which stays');
@@ -285,7 +275,6 @@ describe('a reason against it', () => {
 
 describe('a merge', () => {
   test('is one commit with the record of the session; branch and folder go, and what no branch has is kept', async () => {
-    const path = made.begun('feature/one');
     const [before, tip] = [made.head(), made.head(path)];
     const begin = ['track', 'init', 'Add the login', '--step', 'Write the form', '--step', 'Test it'];
     expect(made.callIn(path, begin)).toMatchObject({ code: 0 });
@@ -337,7 +326,6 @@ describe('a merge', () => {
   test('where the target is checked out nowhere, or behind its remote', async () => {
     made.git.run(made.folder, 'clone', '-q', made.root, join(made.folder, 'clone'));
     made.git.run(join(made.folder, 'clone'), 'config', 'user.name', 'a');
-    const path = made.begun('feature/one');
     made.git.run(made.root, 'checkout', '-q', '--detach');
     const { code, commit } = await made.ended(['one', '--merge', '--message', 'My words']);
     expect(code).toBe(0);
@@ -369,7 +357,6 @@ describe('a merge', () => {
   });
 
   test('names the hooks of commits that have not run, and is silent if there are none', async () => {
-    made.begun('feature/one');
     expect((await made.end(['one', '--merge'])).err).not.toContain('hook');
     const hooks = join(made.root, '.hooks');
     put(join(hooks, 'pre-commit'), '#!/bin/sh\n');
@@ -382,7 +369,7 @@ describe('a merge', () => {
   });
 
   test('into another branch; no hook and no option of that branch for merges changes it', async () => {
-    const [one, two] = [made.begun('feature/one'), made.begun('feature/two')];
+    const two = made.begun('feature/two');
     made.git.run(made.root, 'checkout', '-q', '-b', 'release');
     made.git.run(made.root, 'config', 'branch.release.mergeOptions', '--squash');
     const hook = (name: string) => put(join(made.root, '.git/hooks', name), '#!/bin/sh\nexit 1\n', 0o755);
@@ -393,11 +380,10 @@ describe('a merge', () => {
     expect(made.git.run(made.root, 'rev-parse', 'release').trim()).toBe(commit);
     hook('reference-transaction');
     expect((await made.ended(['two', '--merge', '--into', 'main'])).code).toBe(0);
-    expect([made.isGone(one), made.isGone(two)]).toEqual([true, true]);
+    expect([made.isGone(path), made.isGone(two)]).toEqual([true, true]);
   });
 
   test('of what is merged already is only a removal, whatever git branch -d would say', async () => {
-    const path = made.begun('feature/one');
     made.git.run(made.root, 'merge', '-q', '--squash', 'feature/one');
     made.git.commitAll(made.root, 'squash');
     expect(made.git.say(made.root, ['branch', '-d', 'feature/one']).code).not.toBe(0);
@@ -409,7 +395,6 @@ describe('a merge', () => {
   });
 
   test('is signed if the configuration says so, and nothing is removed if that fails', async () => {
-    const path = made.begun('feature/one');
     made.git.run(made.root, 'config', 'commit.gpgSign', 'true');
     put(join(made.folder, 'gpg'), '#!/bin/sh\nexit 1\n', 0o755);
     made.git.run(made.root, 'config', 'gpg.program', join(made.folder, 'gpg'));
@@ -427,7 +412,6 @@ describe('a merge', () => {
 
 describe('what no branch has', () => {
   test('comes back by the printed way: files, index, conflicts, modes, links, bytes', async () => {
-    const path = made.begun('feature/one');
     put(join(path, '.gitattributes'), '* text=auto\n');
     writeFileSync(join(path, 'bytes'), Buffer.from([0, 255, 13, 10, 10, 13]));
     put(join(path, 'crlf.txt'), 'one\r\ntwo\r\n');
@@ -487,7 +471,6 @@ describe('what no branch has', () => {
   });
 
   test('is not kept twice: a commit that another branch has needs no ref', async () => {
-    const path = made.begun('feature/one');
     made.git.run(made.root, 'branch', 'other', 'feature/one');
     const { kept, way_back } = await made.ended(['one', '--discard', 'one']);
     expect(kept).toBeNull();
@@ -499,26 +482,24 @@ describe('what no branch has', () => {
     const old = 'refs/watchkeeper/removed/fix-old-20200101T000000Z';
     made.git.run(made.root, 'update-ref', old, 'HEAD');
     made.git.run(made.root, 'update-ref', 'refs/watchkeeper/removed/foreign', 'HEAD');
-    made.begun('feature/one');
     const { err } = await made.end(['one', '--merge']);
     expect(err).toContain(`gone: ${old}`);
     expect([made.has(old), made.has('refs/watchkeeper/removed/foreign')]).toEqual([false, true]);
-    const { out } = made.callIn(made.root, ['worktree', 'list']);
+    const { out } = await made.say(['list']);
     expect(out).toContain('1 removed worktree kept for 30 days');
     made.git.run(made.root, 'update-ref', old, 'HEAD');
     put(join(made.memory, 'settings.json'), '{"removed_days":100000}');
     chmodSync(made.memory, 0o700);
-    const start = (name: string) => made.callIn(made.root, ['worktree', 'start', name, '--type', 'fix', '--yes']);
-    expect([start('young').code, made.has(old)]).toEqual([0, true]);
+    const start = (name: string) => made.say(['start', name, '--type', 'fix', '--yes']);
+    expect([(await start('young')).code, made.has(old)]).toEqual([0, true]);
     put(join(made.memory, 'settings.json'), '{}');
-    expect(start('older').err).toContain(`gone: ${old}`);
+    expect((await start('older')).err).toContain(`gone: ${old}`);
     expect(made.has(old)).toBe(false);
   });
 });
 
 describe('the branch', () => {
   test('stays with --keep-branch; only the folder goes', async () => {
-    const path = made.begun('feature/one');
     const tip = made.head(path);
     expect(await made.ended(['one', '--keep-branch'])).toMatchObject({ code: 0, kept: null, removed: true });
     expect(made.isGone(path)).toBe(true);
@@ -526,6 +507,7 @@ describe('the branch', () => {
   });
 
   test('of the remote goes with --remote only, and stays if others have added to it', async () => {
+    made = new Ends();
     const remote = join(made.folder, 'remote');
     made.git.run(made.folder, 'clone', '-q', '--bare', made.root, remote);
     made.git.run(made.root, 'remote', 'add', 'origin', remote);
@@ -546,6 +528,7 @@ describe('the branch', () => {
 });
 
 test('in a `.bare` container, also for the worktree in which git would be asked', async () => {
+  made = new Ends();
   const home = join(made.folder, 'container');
   made.git.run(made.folder, 'clone', '-q', '--bare', made.root, join(home, '.bare'));
   const place = (name: string) => join(home, 'feature', name);
@@ -566,7 +549,6 @@ test('in a `.bare` container, also for the worktree in which git would be asked'
 });
 
 test('a secret of a session is not in the message', async () => {
-  const path = made.begun('feature/one');
   const secret = `ghp_${'a1B2'.repeat(9)}`;
   made.callIn(path, ['work', 'start', '--purpose', `Use ${secret}`]);
   const { reasons } = await made.ended(['one', '--merge']);
@@ -578,7 +560,6 @@ test('a secret of a session is not in the message', async () => {
 });
 
 test('what it is asked must be clear', async () => {
-  made.begun('feature/one');
   const said = async (...args: string[]) => {
     const { code, err } = await made.end(args);
     return `${code} ${err}`;
@@ -608,7 +589,8 @@ function filesOf(root: string): Record<string, string> {
 }
 
 test('`end --merged` shows those that are merged and free, and removes them with --yes', async () => {
-  const paths = Array.from({ length: 20 }, (_, at) => made.begun(`feature/n-${at}`));
+  made = new Ends();
+  const paths = Array.from({ length: 11 }, (_, at) => made.begun(`feature/n-${at}`));
   for (const at of [0, 1, 2]) {
     made.git.run(made.root, 'merge', '-q', '--squash', `feature/n-${at}`);
     made.git.commitAll(made.root, `squash ${at}`);

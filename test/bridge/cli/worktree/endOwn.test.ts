@@ -9,8 +9,8 @@ let made: Ends;
 let path: string;
 
 beforeEach(() => {
-  made = new Ends();
-  path = made.begun('feature/one');
+  made = new Ends({ branches: ['feature/one'] });
+  path = made.placeOf('feature/one');
 });
 
 const discard = (from = made.root) => made.ended([path, '--discard', 'feature/one'], from);

@@ -12,8 +12,8 @@ let made: Ends;
 let path: string;
 
 beforeEach(() => {
-  made = new Ends();
-  path = made.begun('feature/one');
+  made = new Ends({ branches: ['feature/one'] });
+  path = made.placeOf('feature/one');
   const program = join(made.folder, 'watchkeeper');
   writeFileSync(program, `#!/bin/sh\nexec ${process.execPath} ${compiledProgram('bridge/cli/main')} "$@"\n`);
   chmodSync(program, 0o755);

@@ -2,15 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { command } from '../../../../bridge/cli/worktree/worktree.js';
-import { programRunner } from '../../../../bridge/command/runProgram.js';
-import { UsageError, WatchkeeperError } from '../../../../src/errors.js';
-import { readProcessIdentity } from '../../../../src/host/identity.js';
-import { systemClock } from '../../../../src/time.js';
 import { put } from '../../../memory/git/plainGit.js';
 import { Worktrees } from '../../../memory/worktrees/scene.js';
-import { runCommand } from '../inProcess.js';
 import { type Said, watchkeeper } from '../program.js';
+import { called } from './called.js';
 
 export interface Ended {
   readonly name: string;
@@ -23,38 +18,38 @@ export interface Ended {
   readonly reasons: readonly { readonly reason: string; readonly words: string; readonly remedy: string }[];
 }
 
+interface Begun {
+  /** For each there is a worktree, with a commit of its own. */
+  readonly branches?: readonly string[];
+  /** Of `git init`. */
+  readonly options?: readonly string[];
+}
+
 export class Ends extends Worktrees {
   readonly memory = join(this.folder, 'memory');
   readonly variables = { ...this.git.variables, WATCHKEEPER_HOME: this.memory };
 
-  constructor(...options: string[]) {
-    super(...options);
-    put(join(this.root, '.gitignore'), '*.ignored\n.env\n');
-    this.git.commitAll(this.root, 'what is ignored');
+  constructor({ branches = [], options = [] }: Begun = {}) {
+    super(options, `ends ${branches}`, (made) => {
+      put(join(made.root, '.gitignore'), '*.ignored\n.env\n');
+      made.git.commitAll(made.root, 'what is ignored');
+      for (const branch of branches) begin(made, branch);
+    });
   }
 
   /** Makes a worktree with a commit of its own. */
   begun(branch: string): string {
-    const path = this.add(branch);
-    put(join(path, `${branch.replace('/', '-')}.txt`), `${branch}\n`);
-    this.git.commitAll(path, `work on ${branch}`);
-    return path;
+    return begin(this, branch);
   }
 
   /** Calls `worktree end` in this process. */
-  async end(args: readonly string[], directory = this.root, typed?: string): Promise<Said> {
-    const surroundings = { directory, process: readProcessIdentity('host'), variables: this.variables };
-    const runProgram = programRunner(this.git.variables, systemClock);
-    const readSettings = () => Promise.reject(new UsageError('no bridge is configured'));
-    try {
-      return await runCommand(command, ['end', ...args], {
-        ...{ surroundings, runProgram, readSettings },
-        ...(typed !== undefined && { typed }),
-      });
-    } catch (error) {
-      if (!(error instanceof WatchkeeperError)) throw error;
-      return { code: error instanceof UsageError ? 2 : 3, out: '', err: error.message };
-    }
+  end(args: readonly string[], directory = this.root, typed?: string): Promise<Said> {
+    return this.say(['end', ...args], directory, typed);
+  }
+
+  /** Calls a word of `worktree` in this process. */
+  say(args: readonly string[], directory = this.root, typed?: string): Promise<Said> {
+    return called(args, { directory, variables: this.variables, typed });
   }
 
   async ended(args: readonly string[], directory = this.root): Promise<Ended & { readonly code: number | null }> {
@@ -100,6 +95,13 @@ export class Ends extends Worktrees {
   fsck(): string {
     return this.git.run(this.root, 'fsck', '--no-dangling', '--no-progress', '--strict');
   }
+}
+
+function begin(made: Worktrees, branch: string): string {
+  const path = made.add(branch);
+  put(join(path, `${branch.replace('/', '-')}.txt`), `${branch}\n`);
+  made.git.commitAll(path, `work on ${branch}`);
+  return path;
 }
 
 export { put };

@@ -23,8 +23,8 @@ let made: Ends;
 let path: string;
 
 beforeEach(() => {
-  made = new Ends();
-  path = made.begun('feature/one');
+  made = new Ends({ branches: ['feature/one'] });
+  path = made.placeOf('feature/one');
 });
 
 const discard = () => made.ended(['one', '--discard', 'one']);
@@ -130,13 +130,14 @@ describe('a commit is kept', () => {
     expect(reaches(tip)).toBe(0);
   });
 
-  test.each(['FETCH_HEAD', 'MERGE_AUTOSTASH', 'ORIG_HEAD', 'logs/refs/worktree/mine'])(
-    'that only %s of the worktree names',
+  test.each(['FETCH_HEAD', 'MERGE_AUTOSTASH', 'ORIG_HEAD', 'logs/refs/worktree/mine', 'refs/worktree/mine'])(
+    'that only %s of the worktree names, next to what is gone and what is no commit',
     async (name) => {
       const folder = made.git.run(path, 'rev-parse', '--absolute-git-dir').trim();
       const tree = made.git.run(path, 'rev-parse', 'HEAD^{tree}').trim();
       const lost = made.git.run(path, 'commit-tree', '-m', 'lost', '-p', 'HEAD', tree).trim();
-      put(join(folder, name), `${lost}\t\tbranch 'x' of somewhere\n`);
+      const named = [lost, '1'.repeat(tree.length), tree];
+      put(join(folder, name), named.map((object) => `${object}\t\tbranch 'x' of somewhere\n`).join(''));
       await discard();
       expect(reaches(lost)).toBe(0);
     },
@@ -192,7 +193,7 @@ describe('the branch', () => {
     made.git.run(path, 'branch', '-m', 'a\u00a0b');
     put(join(path, 'new'), 'new\n');
     const { way_back } = await made.ended([path, '--discard', 'a\u00a0b']);
-    const listed = JSON.parse(made.callIn(made.root, ['worktree', 'list', '--json']).out);
+    const listed = JSON.parse((await made.say(['list', '--json'])).out);
     expect(listed.removed).toMatchObject([{ name: 'a\u00a0b', way_back }]);
     made.wayBack(way_back);
     expect(readdirSync(path)).toContain('new');
@@ -224,7 +225,7 @@ describe('two processes that end the same worktree', () => {
         /taken away in the meantime|is removing it|is removed already|changed in the meantime|is gone|works in it/,
       );
     expect(readdirSync(join(made.root, '.git/watchkeeper/removing'))).toEqual([]);
-    const { removed } = JSON.parse(made.callIn(made.root, ['worktree', 'list', '--json']).out);
+    const { removed } = JSON.parse((await made.say(['list', '--json'])).out);
     made.wayBack(removed[0].way_back);
     expect(readdirSync(path)).toContain('new');
   });

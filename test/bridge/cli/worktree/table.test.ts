@@ -13,7 +13,7 @@ const hasTables = spawnSync('git', ['init', '-h'], { encoding: 'utf8' }).stdout.
   let path: string;
 
   beforeEach(() => {
-    made = new Ends('--ref-format=reftable');
+    made = new Ends({ options: ['--ref-format=reftable'] });
     path = made.add('feature/one', join(made.folder, 'elsewhere'));
     put(join(path, 'one.txt'), 'one\n');
     made.git.commitAll(path, 'one');
