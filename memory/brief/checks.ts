@@ -20,7 +20,7 @@ const NODES_OWN = /^node\b.*\s--test\b/;
 /** The shell fails with the first command of a pipe, too. */
 const PIPES_FAIL = /\bset -\w*o pipefail\b/;
 /** The program let it run on, and did not wait for its end. */
-const RUNS_ON = /^(?:Command (?:running|was moved) |Process running with session ID )/;
+export const RUNS_ON = /^(?:Command (?:running|was moved) |Process running with session ID )/;
 
 export interface Check {
   /** As it was run last, redacted. */

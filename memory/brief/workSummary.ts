@@ -11,6 +11,7 @@ import { helpsOf } from '../show/learningWords.js';
 import { CONTEXT_LISTS } from '../words.js';
 import type { Check } from './checks.js';
 import { isOfWork, type OwnPath } from './ownPath.js';
+import type { QuietCommits } from './quietCommits.js';
 
 const MOST_LINES = 30;
 
@@ -20,6 +21,8 @@ export interface Summarised {
   readonly checks: readonly Check[];
   /** Whether calls of its agents are on record. Without them, nothing is known of tests. */
   readonly hasCalls: boolean;
+  /** Those that no output names. */
+  readonly quiet: QuietCommits;
   /** Those of the session. */
   readonly learnings: readonly Learning[];
   /** Failed calls after which something worked. */
@@ -79,15 +82,21 @@ function bounded(lines: readonly string[]): string[] {
   return lines.length <= MOST_LINES ? clean : [...clean, `- and ${lines.length - MOST_LINES} more`];
 }
 
-function done({ look: { state, log, fold } }: Summarised): Part {
+function done({ look: { state, log, fold }, quiet }: Summarised): Part {
   const steps = state.steps.filter(({ status }) => status === 'completed');
   const outputs = new Map([...log.steps.values()].map(({ id, output }) => [id, output]));
-  const commits = (fold?.commits ?? []).map(({ head, subject }) => `- ${subject} (${head})`);
+  const made = [...(fold?.commits ?? []), ...quiet.commits].sort((left, right) => left.at - right.at);
+  const commits = made.map(({ head, subject }) => `- ${subject} (${head})`);
   const titles = steps.flatMap(({ id, title, kind }) => {
     const output = kind === 'todo' ? null : (outputs.get(id) ?? null);
     return [`- ${title}`, ...(output === null ? [] : [`  - ${output}`])];
   });
-  return { title: 'What was done', lines: [...titles, ...commits] };
+  return { title: 'What was done', lines: [...titles, ...commits, ...unknownLines(quiet)] };
+}
+
+function unknownLines({ unknown }: QuietCommits): string[] {
+  if (unknown === 0) return [];
+  return [`- ${unknown === 1 ? 'A commit whose hash is' : `${unknown} commits whose hashes are`} not known`];
 }
 
 function decided({ look: { log }, learnings }: Summarised): Part {

@@ -7,6 +7,7 @@ import type { GitVariables } from './gitLine.js';
 import { withRepository } from './repository.js';
 
 const DIGEST_LENGTH = 16;
+const MOST_MADE = 1_000;
 const ASKING = { about: 'commits', preparingMs: 5 * SECOND, askingMs: 10 * SECOND } as const;
 
 /** @returns the id that all worktrees of a repository share; null if the directory is the top of none */
@@ -41,6 +42,45 @@ export function commitsSince(
     if (count === null || named === null) return null;
     return { commits: named.split('\n').filter(Boolean).map(shortCommit), count: Number(count) };
   });
+}
+
+export interface MadeCommit {
+  readonly commit: string;
+  readonly short: string;
+  readonly subject: string;
+  /** When it was committed, UTC epoch milliseconds. Git knows whole seconds. */
+  readonly at: number;
+}
+
+/**
+ * @param root the top level of a worktree
+ * @param since the commit and the branch of an earlier time; null if there was none
+ * @param after UTC epoch milliseconds
+ * @returns the commits that were made afterwards, and were not in that commit, on what is checked out and on that branch, the oldest
+ *   first; null if git cannot be asked
+ */
+export function commitsMade(
+  root: string,
+  { PATH, HOME }: GitVariables,
+  { head, branch }: { readonly head: string | null; readonly branch: string | null },
+  after: number,
+): MadeCommit[] | null {
+  return withRepository(root, { PATH, HOME }, ASKING, ({ ask }) => {
+    const known = branch === null ? null : ask(['rev-parse', '--verify', '-q', `refs/heads/${branch}^{commit}`]);
+    const tips = [
+      'HEAD',
+      ...(known?.trim() ? [known.trim()] : []),
+      ...(head !== null && isCommit(head) ? [`^${head}`] : []),
+    ];
+    const limits = [`--since=@${Math.floor(after / SECOND)}`, `--max-count=${MOST_MADE}`];
+    const printed = ask(['log', '--reverse', '--format=%H %ct %s', ...limits, ...tips]);
+    return printed === null ? null : printed.split('\n').filter(Boolean).map(madeCommit);
+  });
+}
+
+function madeCommit(line: string): MadeCommit {
+  const [commit = '', seconds = '', ...words] = line.split(' ');
+  return { commit, short: shortCommit(commit), subject: words.join(' '), at: Number(seconds) * SECOND };
 }
 
 export interface History {

@@ -1,12 +1,16 @@
+import { resolve } from 'node:path';
 import { journalTrimmer } from '../../src/transcripts/draft/trimmer.js';
 import { Checks } from '../brief/checks.js';
 import { type OwnPath, ownPathOf } from '../brief/ownPath.js';
+import { type CommittingCall, CommittingCalls, type QuietCommits, quietCommits } from '../brief/quietCommits.js';
 import { pullRequestLines, summaryLines } from '../brief/workSummary.js';
+import { commitsMade } from '../git/history.js';
 import { Draw } from '../learnings/draw.js';
-import { lookAt } from '../look/look.js';
+import { type Look, lookAt } from '../look/look.js';
 import { recordsOfSession } from '../observed/records.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import { lostDirectory } from '../show/directory.js';
 import { failuresOf } from '../show/learningWords.js';
 import { flag } from './fields.js';
 import { learningsOf } from './learn.js';
@@ -23,12 +27,13 @@ export const summary = verb({
     const { session, asides } = await meantHere(memory, input, { orLast: true, isWork: true });
     const look = await lookAt(memory, session, { judge });
     const ownPath = ownPathOf(memory, session.log.state);
-    const { checks, failures, hasCalls } = await checksOf(memory, session, ownPath);
+    const { checks, failures, hasCalls, committing } = await readAgain(memory, session, ownPath);
+    const quiet = quietIn(memory, look, committing);
     const learnings = [...learningsOf(memory).read().learnings.values()].filter(
       ({ session_id }) => session_id === session.id,
     );
     const overcome = failures.filter(({ worked }) => worked.size > 0);
-    const given = { look, ownPath, checks, hasCalls, learnings, overcome };
+    const given = { look, ownPath, checks, hasCalls, quiet, learnings, overcome };
     const lines = (input.pr ? pullRequestLines : summaryLines)(given).map(memory.stamp.redact);
     const value = { session_id: session.id, checks, ...(input.pr && { markdown: `${lines.join('\n')}\n` }) };
     return { lines, value: input.pr ? value : { ...value, lines }, asides };
@@ -36,18 +41,40 @@ export const summary = verb({
 });
 
 /** Reads the transcripts once more: what a call said last is not in the fold. */
-async function checksOf(memory: Memory, { folder, log }: OpenSession, ownPath: OwnPath) {
+async function readAgain(memory: Memory, { folder, log }: OpenSession, ownPath: OwnPath) {
   const checks = new Checks((path) => ownPath(path) !== null);
   const { redact } = memory.stamp;
   const draw = new Draw(redact);
   let hasCalls = false;
+  const calls = new CommittingCalls();
   const reading = { folders: memory.programs, redact, trimmer: journalTrimmer(redact) };
   for await (const records of recordsOfSession({ log: log.state, folder }, reading)) {
     for (const record of records) {
       checks.take(record);
       draw.take(record);
       hasCalls ||= record.event === 'pre_tool_use';
+      calls.take(record);
     }
   }
-  return { checks: checks.list, failures: failuresOf(draw), hasCalls };
+  return { checks: checks.list, failures: failuresOf(draw), hasCalls, committing: calls.list };
+}
+
+/** Asks git only if a call may have made a commit that its output does not name, and the session's directory is there. */
+function quietIn(memory: Memory, { log, fold }: Look, calls: readonly CommittingCall[]): QuietCommits {
+  const named = fold?.commits ?? [];
+  const first = Math.min(...calls.map(({ from }) => from));
+  const root = memory.workspaceOf(log)?.root ?? null;
+  const baseline = log.facts?.baseline ?? null;
+  const isThere = root !== null && baseline !== null && lostDirectory(memory, log) === null;
+  const isAsked = isThere && calls.length > 0;
+  const made = isAsked ? commitsMade(root, memory.surroundings.variables, baseline, first) : null;
+  const isHere = (directory: string) => root !== null && isBelow(root, directory);
+  return quietCommits(calls, named, isHere, made);
+}
+
+/** A path that a shell would still expand is unknown. */
+function isBelow(root: string, typed: string): boolean {
+  const path = /^(["'])(.*)\1$/.exec(typed)?.[2] ?? typed;
+  const from = resolve(root, path);
+  return !/[$~*`]/.test(path) && (from === root || from.startsWith(`${root}/`));
 }

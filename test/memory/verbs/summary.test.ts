@@ -1,4 +1,7 @@
-// covers: memory/verbs/summary.ts memory/brief/workSummary.ts memory/brief/checks.ts memory/observed/commandParts.ts
+// covers: memory/brief/quietCommits.ts memory/verbs/summary.ts memory/brief/workSummary.ts memory/brief/checks.ts memory/observed/commandParts.ts
+import { execFileSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createSession } from '../../../memory/verbs/createSession.js';
 import { addLearning } from '../../../memory/verbs/learn.js';
@@ -67,6 +70,84 @@ test('of a session that a person tracked: the notes; of tests, nothing is claime
   expect(lines.join('\n')).toContain('Not recorded: no calls of an agent are on record.');
   await scene.outcome(end, {});
   expect((await told({ pr: false })).split('\n')).toContain('it took 1 second');
+});
+
+describe('a commit that git did not name', () => {
+  let made = 0;
+  const git = (seconds: number, ...words: string[]) => {
+    const date = `@${day(1) / 1_000 + seconds} +0000`;
+    const env = { ...process.env, GIT_COMMITTER_DATE: date, GIT_AUTHOR_DATE: date };
+    const config = ['-c', 'user.name=a', '-c', 'user.email=a@b.c'];
+    return execFileSync('git', [...config, ...words], { cwd: scene.directory, env, encoding: 'utf8' }).trim();
+  };
+  /** @param seconds since the session's first prompt. A call begins a second after the result before it, and takes one. */
+  const commits = (seconds: number, subject: string) => {
+    made += 1;
+    writeFileSync(join(scene.directory, `${made}`), subject);
+    git(seconds, 'add', '-A');
+    git(seconds, 'commit', '-q', '-m', subject);
+    return git(seconds, 'rev-parse', 'HEAD').slice(0, 10);
+  };
+  const doneIn = async (id: string) => /^## What was done\n\n((?:- .*\n)*)/m.exec(await told({ id }))?.[1] ?? '';
+
+  beforeEach(() => {
+    git(0, 'init', '-q', '-b', 'main');
+    commits(-9, 'before');
+  });
+
+  test('is taken from git, on whichever branch, if it was made while the call ran', async () => {
+    const named = run('git commit -am b', { how: 'ok', output: '[main 1a2b3c4] b' });
+    const id = worked(
+      run('git add -A && git commit -qm a'),
+      named,
+      run('git -c user.name="a b" commit --quiet -m c; ls'),
+    );
+    const first = commits(1, 'a');
+    git(5, 'switch', '-q', '-c', 'other');
+    const last = commits(6, 'c');
+    commits(9, 'of a person');
+    expect(await doneIn(id)).toBe(`- a (${first})\n- b (1a2b3c4)\n- c (${last})\n`);
+  });
+
+  test('is not guessed: of two commits at that time either may be its own', async () => {
+    const id = worked(run('git commit -qm a'));
+    commits(1, 'a');
+    commits(2, 'of another agent');
+    expect(await doneIn(id)).toBe('- A commit whose hash is not known\n');
+  });
+
+  test('is not guessed: it was made in another directory', async () => {
+    const id = worked(run('cd ../other && git commit -qm a'), run('git -C /elsewhere commit -qm b'));
+    commits(1, 'of another agent');
+    commits(3, 'of another agent');
+    expect(await doneIn(id)).toBe('- 2 commits whose hashes are not known\n');
+  });
+
+  test('is said to be made only if its call would else have failed', async () => {
+    const unsure = [
+      ...['git commit -qm a; ls', 'git commit -qm a | cat', 'true || git commit -qm a', 'git commit -qm a || true'],
+      ...[
+        'git commit --dry-run',
+        'git log --grep commit',
+        'echo git commit',
+        'git commit -qm a &',
+        'git commit-tree x',
+        `git commit -qm "${'x'.repeat(5_000)}"`,
+      ],
+    ];
+    const failed = fails('git commit -qm a', 'nothing to commit');
+    expect(await doneIn(worked(...unsure.map((command) => run(command)), failed))).toBe('');
+    const sure = ['git commit -qm a', 'cd src && git commit -qm "a; b" && git log | head -1', 'A=1 git commit -q;'];
+    expect(await doneIn(worked(...sure.map((command) => run(command))))).toBe(
+      '- 3 commits whose hashes are not known\n',
+    );
+  });
+
+  test('is not known if the directory is gone, or was no repository', async () => {
+    const id = worked(run('git commit -qm a'));
+    rmSync(join(scene.directory, '.git'), { recursive: true });
+    expect(await doneIn(id)).toBe('- A commit whose hash is not known\n');
+  });
 });
 
 describe('a check', () => {
