@@ -2,6 +2,7 @@
 import { oneLine } from '../../src/log/visibleText.js';
 import { spokenDuration } from '../../src/time.js';
 import { unsettledOf } from '../fold/state.js';
+import type { MadeCommit } from '../git/history.js';
 import type { FailureGroup } from '../learnings/draw.js';
 import type { Learning } from '../learnings/kind.js';
 import type { Look } from '../look/look.js';
@@ -23,6 +24,8 @@ export interface Summarised {
   readonly hasCalls: boolean;
   /** Those that no output names. */
   readonly quiet: QuietCommits;
+  /** Made in its worktree while it was open, if no calls are on record that would show whose they are. */
+  readonly meanwhile: readonly MadeCommit[];
   /** Those of the session. */
   readonly learnings: readonly Learning[];
   /** Failed calls after which something worked. */
@@ -38,7 +41,7 @@ interface Part {
 export function pullRequestLines(given: Summarised): string[] {
   const { state, log, fold } = given.look;
   const said = log.end?.summary ?? fold?.lastWords ?? '';
-  const parts = [done(given), decided(given), changed(given), checked(given), open(given)];
+  const parts = [done(given), beside(given), decided(given), changed(given), checked(given), open(given)];
   return [
     `# ${oneLine(state.purpose).trim() || 'Work without a purpose'}`,
     ...(said === '' ? [] : ['', ...said.trim().split('\n')]),
@@ -52,6 +55,7 @@ export function summaryLines(given: Summarised): string[] {
   const summary = log.end?.summary ?? '';
   const parts = [
     done(given),
+    beside(given),
     decided(given),
     changed(given),
     checked(given),
@@ -92,6 +96,11 @@ function done({ look: { state, log, fold }, quiet }: Summarised): Part {
     return [`- ${title}`, ...(output === null ? [] : [`  - ${output}`])];
   });
   return { title: 'What was done', lines: [...titles, ...commits, ...unknownLines(quiet)] };
+}
+
+function beside({ meanwhile }: Summarised): Part {
+  const lines = meanwhile.map(({ subject, short }) => `- ${subject} (${short})`);
+  return { title: 'Commits made there meanwhile', lines };
 }
 
 function unknownLines({ unknown }: QuietCommits): string[] {

@@ -4,7 +4,8 @@ import { Checks } from '../brief/checks.js';
 import { type OwnPath, ownPathOf } from '../brief/ownPath.js';
 import { type CommittingCall, CommittingCalls, type QuietCommits, quietCommits } from '../brief/quietCommits.js';
 import { pullRequestLines, summaryLines } from '../brief/workSummary.js';
-import { commitsMade } from '../git/history.js';
+import type { Worklog } from '../fold/worklog.js';
+import { commitsMade, type MadeCommit } from '../git/history.js';
 import { Draw } from '../learnings/draw.js';
 import { type Look, lookAt } from '../look/look.js';
 import { recordsOfSession } from '../observed/records.js';
@@ -29,11 +30,12 @@ export const summary = verb({
     const ownPath = ownPathOf(memory, session.log.state);
     const { checks, failures, hasCalls, committing } = await readAgain(memory, session, ownPath);
     const quiet = quietIn(memory, look, committing);
+    const meanwhile = hasCalls ? [] : madeMeanwhile(memory, look);
     const learnings = [...learningsOf(memory).read().learnings.values()].filter(
       ({ session_id }) => session_id === session.id,
     );
     const overcome = failures.filter(({ worked }) => worked.size > 0);
-    const given = { look, ownPath, checks, hasCalls, quiet, learnings, overcome };
+    const given = { look, ownPath, checks, hasCalls, quiet, meanwhile, learnings, overcome };
     const lines = (input.pr ? pullRequestLines : summaryLines)(given).map(memory.stamp.redact);
     const value = { session_id: session.id, checks, ...(input.pr && { markdown: `${lines.join('\n')}\n` }) };
     return { lines, value: input.pr ? value : { ...value, lines }, asides };
@@ -62,14 +64,24 @@ async function readAgain(memory: Memory, { folder, log }: OpenSession, ownPath: 
 /** Asks git only if a call may have made a commit that its output does not name, and the session's directory is there. */
 function quietIn(memory: Memory, { log, fold }: Look, calls: readonly CommittingCall[]): QuietCommits {
   const named = fold?.commits ?? [];
-  const first = Math.min(...calls.map(({ from }) => from));
+  const root = memory.workspaceOf(log)?.root ?? null;
+  const made = calls.length > 0 ? madeAfter(memory, log, Math.min(...calls.map(({ from }) => from))) : null;
+  const isHere = (directory: string) => root !== null && isBelow(root, directory);
+  return quietCommits(calls, named, isHere, made);
+}
+
+/** @returns the commits that were made in the session's worktree between its beginning and its end, by anybody */
+function madeMeanwhile(memory: Memory, { log }: Look): MadeCommit[] {
+  const [from, to] = [log.created_at, log.end?.at ?? memory.clock.now()];
+  return from === null ? [] : (madeAfter(memory, log, from) ?? []).filter(({ at }) => at <= to);
+}
+
+/** @returns null if the session did not begin in a repository, its directory is gone, or git cannot be asked */
+function madeAfter(memory: Memory, log: Worklog, at: number): MadeCommit[] | null {
   const root = memory.workspaceOf(log)?.root ?? null;
   const baseline = log.facts?.baseline ?? null;
   const isThere = root !== null && baseline !== null && lostDirectory(memory, log) === null;
-  const isAsked = isThere && calls.length > 0;
-  const made = isAsked ? commitsMade(root, memory.surroundings.variables, baseline, first) : null;
-  const isHere = (directory: string) => root !== null && isBelow(root, directory);
-  return quietCommits(calls, named, isHere, made);
+  return isThere ? commitsMade(root, memory.surroundings.variables, baseline, at) : null;
 }
 
 /** A path that a shell would still expand is unknown. */

@@ -150,6 +150,19 @@ describe('a commit that git did not name', () => {
   });
 });
 
+test('of a session without calls on record: the commits that were made there until its end', async () => {
+  const git = (...words: string[]) =>
+    execFileSync('git', ['-c', 'user.name=n', '-c', 'user.email=e@e.invalid', ...words], { cwd: scene.directory });
+  const commit = (subject: string) => git('commit', '-q', '--allow-empty', '-m', subject);
+  git('init', '-q', '-b', 'main');
+  commit('before');
+  await scene.outcome(start, { purpose: 'Mend the login' });
+  commit('Cut no token');
+  await scene.outcome(end, {});
+  expect(await told()).toMatch(/## Commits made there meanwhile\n\n- Cut no token \([0-9a-f]{10}\)\n\n/);
+  expect(await told()).not.toContain('before');
+});
+
 describe('a check', () => {
   test('counts as it ended last, and says if a file was changed since', async () => {
     expect(
