@@ -5,8 +5,8 @@
  * A list of things to switch off would have to be complete, name each filter, and hold while an agent rewrites the configuration.
  * So a question about a repository reads neither the repository's configuration nor the user's: it gets a folder of ours in the
  * place of the one that has configuration and hooks (`privateFolder.ts`), and the few settings that decide what is a change
- * (`settings.ts`). Two other questions read the real configuration: where the repository is, and those settings. For
- * them git runs nothing.
+ * (`settings.ts`). Three other questions read the real configuration: where the repository is, those settings, and in whose name
+ * git would make a commit. For them git runs nothing.
  *
  * One door stays for the caller to close: to look into a submodule, git starts itself there, with the submodule's configuration.
  * A call that compares files must ignore what is dirty in submodules.
