@@ -1,5 +1,5 @@
 /** Writes lines to a session's worklog, all or none as far as the state can say before. */
-import { overBy, requireFields, type WorklogLine } from '../fold/rules/kind.js';
+import { requireFields, type WorklogLine } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
 import { type Refusal, RefusedError } from '../logs/kind.js';
 import type { Stamp } from '../logs/line.js';
@@ -56,12 +56,6 @@ export function writeTogether(
 /** Writes a line that is no decision: also to a log that a newer version has written to. @throws as {@link writeOrRefuse} */
 export function writeFact(session: Pick<OpenSession, 'log'>, stamp: Stamp, line: WorklogLine): void {
   writeOrRefuse(session, stamp, () => [line], { isFact: true });
-}
-
-/** @throws RefusedError if the session has ended, or is in the archive: for what no rule of the log refuses then */
-export function requireOpen(state: Worklog): void {
-  const refusal = overBy(state);
-  if (refusal !== null) throw new RefusedError(refusal);
 }
 
 /** No rule of the log: the line that added a step may be damaged there, and the lines of the step still count. */

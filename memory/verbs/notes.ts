@@ -3,8 +3,7 @@
 import { UsageError } from '../../src/errors.js';
 import { HOUR, isoTime, localTime, MINUTE, SECOND } from '../../src/time.js';
 import { worklogKind } from '../fold/rules/kind.js';
-import type { Worklog } from '../fold/worklog.js';
-import { requireOpen, writeFact, writeOrRefuse } from '../sessions/write.js';
+import { writeFact } from '../sessions/write.js';
 import { PRIORITIES } from '../words.js';
 import { flag, neededWord, option } from './fields.js';
 import { meant } from './meant.js';
@@ -49,13 +48,12 @@ export const note = verb({
       return { lines, value: { workspace: workspace.id, priority } };
     }
     const session = meant(memory, input);
-    // The rule takes it, because older versions wrote some after the end.
-    const decide = (state: Worklog) => {
-      requireOpen(state);
-      return [worklogKind.line('note', { text, priority })];
-    };
-    writeOrRefuse(session, memory.stamp, decide, { isFact: true });
-    return { lines: `noted, ${priority}`, value: { session_id: session.id, priority } };
+    writeFact(session, memory.stamp, worklogKind.line('note', { text, priority }));
+    // Nothing else is taken then, so a person may expect a refusal.
+    const { lifecycle, archived } = session.log.state;
+    const where =
+      archived !== null ? ', in the archive' : lifecycle === 'ended' ? ', after the end of the session' : '';
+    return { lines: `noted, ${priority}${where}`, value: { session_id: session.id, priority } };
   },
 });
 

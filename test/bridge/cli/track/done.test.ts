@@ -62,26 +62,34 @@ test.each(['--fail', '--skip', '--override'])('a step moves by %s only with a re
 test.each([
   ['it has ended', 'ended', []],
   ['it is in the archive', 'in the archive', ['archive']],
-])('each word that writes to a session is refused once %s, also one that changes nothing', async (_, state, more) => {
-  const scene = new WorkScene();
-  const id = await scene.begin('T');
-  await scene.say('track', ['checkpoint', 'c']);
-  await scene.say('track', ['file', 'x', '--working']);
-  const list = join(scene.directory, 'list.json');
-  writeFileSync(list, '[{"content":"a","status":"skipped"}]');
-  await scene.say('track', ['done', '--complete']);
-  for (const word of more) await scene.say('work', [word, id]);
-  const { notes, files, entries } = await scene.json('work', ['show', id]);
-  const words = [
-    ...['note hi', 'anchor hi', 'log hi', 'ping', 'file x --working', 'file x --done', 'file x --rename y'],
-    ...['step 1 --start', 'step --add b', `sync ${list}`, 'checkpoint d', 'checkpoint --drop c', 'done'],
-  ];
-  for (const word of words) {
-    const { code, out, err } = await scene.say('track', [...word.split(' '), '--session', id]);
-    expect([word, code, out + err]).toEqual([word, 1, expect.stringContaining(`${state}; first: watchkeeper work`)]);
-  }
-  expect(await scene.json('work', ['show', id])).toMatchObject({ notes, files, entries });
-  // A reader is not refused.
-  for (const word of ['sync', 'status', 'resume', 'checkpoint --list'])
-    expect(await scene.say('track', [...word.split(' '), '--session', id])).toMatchObject({ code: 0 });
-});
+])(
+  'each word that writes to a session, other than a note, is refused once %s, also one that changes nothing',
+  async (_, state, more) => {
+    const scene = new WorkScene();
+    const id = await scene.begin('T');
+    await scene.say('track', ['checkpoint', 'c']);
+    await scene.say('track', ['file', 'x', '--working']);
+    const list = join(scene.directory, 'list.json');
+    writeFileSync(list, '[{"content":"a","status":"skipped"}]');
+    await scene.say('track', ['done', '--complete']);
+    for (const word of more) await scene.say('work', [word, id]);
+    const { notes, files, entries } = await scene.json('work', ['show', id]);
+    const words = [
+      ...['log hi', 'ping', 'file x --working', 'file x --done', 'file x --rename y'],
+      ...['step 1 --start', 'step --add b', `sync ${list}`, 'checkpoint d', 'checkpoint --drop c', 'done'],
+    ];
+    for (const word of words) {
+      const { code, out, err } = await scene.say('track', [...word.split(' '), '--session', id]);
+      expect([word, code, out + err]).toEqual([word, 1, expect.stringContaining(`${state}; first: watchkeeper work`)]);
+    }
+    expect(await scene.json('work', ['show', id])).toMatchObject({ notes, files, entries });
+    for (const word of ['note', 'anchor']) {
+      const { code, out } = await scene.say('track', [word, 'hi', '--session', id]);
+      expect([code, out]).toEqual([0, expect.stringMatching(/^noted, normal, (after the end|in the archive)/)]);
+    }
+    expect((await scene.json('work', ['show', id])).notes).toMatchObject([{ text: 'hi' }, { text: 'hi' }]);
+    // A reader is not refused.
+    for (const word of ['sync', 'status', 'resume', 'checkpoint --list'])
+      expect(await scene.say('track', [...word.split(' '), '--session', id])).toMatchObject({ code: 0 });
+  },
+);
