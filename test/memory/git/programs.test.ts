@@ -1,6 +1,6 @@
 /**
- * Of the programs that a repository can name to git, our commands run none. The words are called that start git;
- * `npm run prove -- git-programs` calls all, as processes, for each program alone.
+ * Our commands run no program that a repository names to git. Here, the words that start git are called;
+ * `npm run prove -- git-programs` calls all words, as processes, for each program alone.
  */
 import { readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -19,7 +19,7 @@ import { Site } from './site.js';
 /** Of an agent's shell, for the words that an agent calls. */
 const AGENT = { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: 'c-1', CLAUDE_PID: String(process.pid) };
 const STARTING_GIT = [
-  ...['track init', 'track checkpoint', 'track status', 'track scan'],
+  ...['track init', 'track checkpoint', 'track status', 'track scan', 'work summary'],
   ...['worktree start', 'worktree list', 'worktree path', 'worktree end'],
 ];
 
