@@ -1,6 +1,6 @@
 /** The hooks that git would run when a person commits. */
-import { accessSync, constants } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { isExecutable } from '../../src/files/executable.js';
 import { SECOND } from '../../src/time.js';
 import { type GitVariables, ordinaryLine, runGit } from '../git/gitLine.js';
 import type { Repository } from '../git/repository.js';
@@ -21,14 +21,5 @@ export function commitHooks(
   const { code, out } = runGit(ordinaryLine(root, asked, variables), { limitMs: LIMIT_MS });
   if (code !== 0) return null;
   const folder = resolve(root, out.trimEnd());
-  return NAMES.filter((name) => isRunnable(join(folder, name)));
-}
-
-function isRunnable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  return NAMES.filter((name) => isExecutable(join(folder, name)));
 }

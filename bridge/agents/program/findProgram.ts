@@ -1,7 +1,8 @@
 /** Finds the program that a name would start. */
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
+import { isExecutable } from '../../../src/files/executable.js';
 import { SECOND } from '../../../src/time.js';
 
 /** Where the system's own programs are, whatever an agent's PATH is. */
@@ -42,15 +43,6 @@ function isFile(path: string): boolean {
     return statSync(path).isFile();
   } catch {
     // It is not there, or PATH names a folder that may not be entered.
-    return false;
-  }
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
     return false;
   }
 }
