@@ -73,7 +73,7 @@ export function finishWorktree(
   removal: Removal,
   isRemote: boolean,
   variables: GitVariables,
-): Pick<Ended, 'fault' | 'asides'> | null {
+): (Pick<Ended, 'fault' | 'asides'> & { readonly branch_stays: boolean }) | null {
   const { branch, tip } = removal;
   return withRepository(place.root, variables, ASKING, (repository) => {
     const asked = isRemote && branch !== null && tip !== null;
@@ -215,12 +215,10 @@ class Performance {
       const isSame = typeof again !== 'string' && again.head === contents.head && again.commit === contents.commit;
       return isRefThere && isSame;
     };
-    return removeWorktree(
-      this.#place.common,
-      removal,
-      { isAsKept, remote, repository: this.#repository },
-      this.#variables,
-    );
+    const removing = { isAsKept, remote, repository: this.#repository };
+    const removed = removeWorktree(this.#place.common, removal, removing, this.#variables);
+    if (removed.branch_stays) this.#wayBack = wayBack({ ...removal, tip: null }, stayingFolder(this.#place));
+    return removed;
   }
 
   #remoteOf(branch: string, tip: string): RemoteBranch | null {

@@ -103,8 +103,9 @@ class Examination {
     const known = { ...nothing, name: branch ?? name, branch, tip: state.head, ...merging };
     if (is_merged_only && merging.merged?.merged !== 'yes') return { ...known, reasons };
     const staged = stagedIn(this.#repository, { root: path, folder });
-    if (staged === null) return { ...nothing, reasons: [leftover(worktree)] };
     const ignored = ignoredIn(this.#repository, { root: path, folder });
+    // Repositories may be among them.
+    if (staged === null || ignored === null) return { ...nothing, reasons: [leftover(worktree)] };
     const main = hasCheckout(this.#place) ? { root: this.#place.home, folder: this.#place.common } : null;
     const inside = [...roots].filter((root) => root.startsWith(path + sep));
     const facts = {
@@ -114,13 +115,13 @@ class Examination {
       ...staged,
       tracked: staged.entries.map(pathOf),
       hidden: staged.hidden.map((path) => Buffer.from(path, 'latin1').toString()),
-      ignored: ignored ?? [],
+      ignored,
       inside,
       main,
     };
     return {
       ...known,
-      ignored: ignored?.filter((file) => !file.endsWith('/')).length ?? null,
+      ignored: ignored.filter((file) => !file.endsWith('/')).length,
       reasons: [...ownReasons(this.#repository, facts), ...reasons],
     };
   }

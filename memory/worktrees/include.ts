@@ -46,7 +46,9 @@ export function includedFiles(repository: Repository, main: WorktreePlace): Incl
       files: [],
       faults: outside.map((pattern) => `${NAME} names ${pattern}, which is not inside ${main.root}`),
     };
-  const files = namedFiles(repository, main, patterns, ignoredIn(repository, main) ?? []);
+  const ignored = ignoredIn(repository, main);
+  const files = ignored === null ? null : namedFiles(repository, main, patterns, ignored);
+  if (files === null) return { files: [], faults: [`git does not say which files of ${main.root} it names`] };
   return { files, faults: faultsOf(main.root, files) };
 }
 
@@ -54,20 +56,19 @@ export function includedFiles(repository: Repository, main: WorktreePlace): Incl
  * @param main the main checkout, whose `.worktreeinclude` counts
  * @param other a worktree, with the files that are ignored there
  * @returns the files that it names in another worktree and that are not the same in the main checkout; they would be lost with it.
- *   None if the file of patterns cannot be read: then it has named nothing
+ *   None if the file of patterns cannot be read: then it has named nothing. Null if git cannot say
  */
 export function differingFiles(
   repository: Repository,
   main: WorktreePlace,
   other: WorktreePlace & { readonly ignored: readonly string[] },
-): string[] {
+): string[] | null {
   const path = join(main.root, NAME);
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return [];
   const patterns = patternsIn(path);
   if (typeof patterns === 'string') return [];
-  return namedFiles(repository, other, patterns, other.ignored).filter(
-    (file) => !isSameFile(join(main.root, file), join(other.root, file)),
-  );
+  const files = namedFiles(repository, other, patterns, other.ignored);
+  return files?.filter((file) => !isSameFile(join(main.root, file), join(other.root, file))) ?? null;
 }
 
 /** @returns the ignored files of a worktree, a repository in it with a slash; null if git cannot list them */
@@ -80,11 +81,11 @@ function namedFiles(
   place: WorktreePlace,
   patterns: readonly string[],
   ignored: readonly string[],
-): string[] {
+): string[] | null {
   if (ignored.length === 0) return [];
   const named = listed(askIn(place, [...LISTED, ...patterns.map((pattern) => `--exclude=${pattern}`)]));
   const known = new Set(ignored);
-  return named?.filter((file) => known.has(file)) ?? [];
+  return named?.filter((file) => known.has(file)) ?? null;
 }
 
 /** Two links to the same path are the same. A large file is compared by its parts. */

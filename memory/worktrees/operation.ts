@@ -29,9 +29,10 @@ const SIGNS: readonly (readonly [sign: string, kind: Operation['kind'], branch: 
  * @returns null if it is in the middle of nothing
  */
 export function operationIn(repository: Table, folder: string): Operation | null {
+  // Unanswered, it stays unnamed; what it left is kept all the same.
   const special = specialRefs(repository, folder);
   for (const [sign, kind, file] of SIGNS) {
-    if (!existsSync(join(folder, sign)) && !special.has(sign)) continue;
+    if (!existsSync(join(folder, sign)) && special?.has(sign) !== true) continue;
     const name = file === null ? null : textOf(join(folder, file));
     return { kind, branch: name?.replace(BRANCH, '') ?? null };
   }

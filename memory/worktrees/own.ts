@@ -29,7 +29,7 @@ export function isOwnRef(name: string): boolean {
   return OWN_REFS.some((beginning) => name.startsWith(beginning));
 }
 
-/** @returns null if git cannot say. Those that stand for another ref hold nothing, and are left out, as are those whose object is lost */
+/** @returns null if git cannot say. Symbolic refs hold nothing and are left out, as are refs whose object is lost */
 export function ownRefs(repository: Repository, place: WorktreePlace): OwnRef[] | null {
   if (!mayHaveRefs(repository, place)) return [];
   const format = '--format=%(objectname) %(refname) %(symref)';
@@ -43,7 +43,7 @@ export function ownRefs(repository: Repository, place: WorktreePlace): OwnRef[] 
     repository,
     refs.map(({ object }) => object),
   );
-  return refs.filter(({ object }) => kinds.has(object));
+  return kinds === null ? null : refs.filter(({ object }) => kinds.has(object));
 }
 
 /** A worktree mostly has none, and the files of git say so. */
@@ -51,12 +51,13 @@ function mayHaveRefs({ common }: Repository, { folder }: WorktreePlace): boolean
   return existsSync(join(common, 'reftable')) || OWN_REFS.some((place) => existsSync(join(folder, place)));
 }
 
-/** @returns the kind of each object that is there: git has removed some long ago, and a log names them still */
-export function kindsOf({ attempt }: Repository, objects: readonly string[]): Map<string, string> {
+/** @returns the kind of each object that is there: git has removed some long ago, and a log names them still. Null if git cannot say */
+export function kindsOf({ attempt }: Repository, objects: readonly string[]): Map<string, string> | null {
   if (objects.length === 0) return new Map();
-  const { out } = attempt(['cat-file', '--batch-check=%(objectname) %(objecttype)'], {
+  const { code, out } = attempt(['cat-file', '--batch-check=%(objectname) %(objecttype)'], {
     input: `${objects.join('\n')}\n`,
   });
+  if (code !== 0) return null;
   return new Map(
     out.split('\n').flatMap((line): [string, string][] => {
       const [object = '', kind = ''] = line.split(' ');

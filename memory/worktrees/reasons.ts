@@ -158,6 +158,14 @@ function insideReasons({ inside }: Facts): Reason[] {
 function includedReasons(repository: Repository, { worktree, main, ignored }: Facts): Reason[] {
   const { path, folder } = worktree;
   const files = main === null ? [] : differingFiles(repository, main, { root: path, folder, ignored });
+  if (files === null)
+    return [
+      {
+        reason: 'included',
+        words: 'git does not say which of its files .worktreeinclude names',
+        remedy: 'try again, or give them up with --discard',
+      },
+    ];
   if (main === null || files.length === 0) return [];
   const [first = ''] = files;
   const copy = `cp ${shellWord(join(path, first))} ${shellWord(join(main.root, first))}`;

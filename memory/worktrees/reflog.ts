@@ -20,7 +20,7 @@ interface Logged extends WorktreePlace {
   readonly branch: string | null;
 }
 
-/** What no ref reaches but those of the worktree. */
+/** Objects that only refs of the worktree reach. */
 export interface Forgotten {
   /** The newest first, without the ancestors of each. */
   readonly commits: readonly string[];
@@ -35,12 +35,14 @@ export function forgottenIn(repository: Repository, place: Logged, refs: readonl
   const logs = wordsIn([...filesBelow(join(folder, 'logs')), ...ofBranch, ...specialIn(folder)]);
   const inTable = loggedInTable(repository, folder, branch);
   if (logs === null || inTable === null) return null;
-  const special = specialRefs(repository, folder).values();
-  const words = [...new Set([...logs, ...inTable, ...special, ...refs.map(({ object }) => object)])];
+  const special = specialRefs(repository, folder);
+  if (special === null) return null;
+  const words = [...new Set([...logs, ...inTable, ...special.values(), ...refs.map(({ object }) => object)])];
   const named = kindsOf(
     repository,
     words.filter((word) => isCommit(word) && !/^0+$/.test(word)),
   );
+  if (named === null) return null;
   const lasting = ['--not', ...LASTING, ...(head === null ? [] : [head])];
   const are = (isOne: boolean) =>
     [...named].flatMap(([object, kind]) => (isOne === (kind === 'commit') ? [object] : []));

@@ -20,6 +20,8 @@ import type { Table } from './table.js';
 
 const LIMIT_MS = MINUTE;
 const LOCAL = 'refs/heads/';
+/** How `git rev-parse --verify` exits if there is no such name. */
+const NO_SUCH = 1;
 
 /** A branch of a remote, and its commit as it was seen here last. */
 export interface RemoteBranch {
@@ -40,11 +42,13 @@ export interface Ended {
   /** Why it stays; null if it is gone. */
   readonly fault: string | null;
   readonly branch_removed: boolean;
+  /** The branch was to go, and is still there. */
+  readonly branch_stays: boolean;
   /** Said next to the result, such as that the branch stays. */
   readonly asides: readonly string[];
 }
 
-const NOTHING = { branch_removed: false, asides: [] } as const;
+const NOTHING = { branch_removed: false, branch_stays: false, asides: [] } as const;
 
 export function takenAway(path: string): string {
   return `${path} has been taken away in the meantime, perhaps by the same command`;
@@ -125,11 +129,14 @@ export function finishRemoval(
   const unknown = existsSync(folder) && !existsSync(path) ? forget(common, removal, variables) : null;
   if (unknown !== null) return { fault: `git does not forget ${path}: ${unknown}`, ...NOTHING };
   const stays = removeBranch(repository, removal, variables);
+  const branch_stays = stays !== null && stays.length > 0;
   const asides = [...(stays ?? []), ...removeRemote(common, remote, variables)];
   failpoint('worktree.done.before');
+  // The way back does not make the branch then.
+  if (branch_stays) writeRecord(common, { ...removal, tip: null });
   putAway(common, removal);
   failpoint('worktree.done.after');
-  return { fault: null, branch_removed: stays?.length === 0, asides };
+  return { fault: null, branch_removed: stays !== null && !branch_stays, branch_stays, asides };
 }
 
 /** Twice, because of the lock of a process that is gone. Nothing is there any more that git could delete but its own folder. */
@@ -149,11 +156,15 @@ function removeBranch(repository: Table, { branch, tip }: Removal, variables: Gi
   if (place !== null) return [`the branch ${branch} stays: it is checked out in ${place}`];
   failpoint('worktree.branch.before');
   const words = ['update-ref', '--no-deref', '-d', `${LOCAL}${branch}`, tip];
-  const { code } = runGit(deedLine(common, words, variables), { limitMs: LIMIT_MS });
+  const { code, err } = runGit(deedLine(common, words, variables), { limitMs: LIMIT_MS });
   failpoint('worktree.branch.after');
-  const isThere = ['rev-parse', '--verify', '-q', `${LOCAL}${branch}`];
-  if (code === 0 || runGit(deedLine(common, isThere, variables), { limitMs: LIMIT_MS }).code !== 0) return [];
-  return [`the branch ${branch} stays: it is no longer where it was`];
+  if (code === 0) return [];
+  const asked = ['rev-parse', '--verify', '-q', `${LOCAL}${branch}`];
+  const there = runGit(deedLine(common, asked, variables), { limitMs: LIMIT_MS });
+  if (there.code === NO_SUCH) return [];
+  const isMoved = there.code === 0 && there.out.trim() !== tip;
+  const why = isMoved ? 'it is no longer where it was' : err.trim() || 'git did not remove it';
+  return [`the branch ${branch} stays: ${why}`];
 }
 
 function removeRemote(common: string, remote: RemoteBranch | null, variables: GitVariables): string[] {

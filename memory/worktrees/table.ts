@@ -1,4 +1,4 @@
-/** What only git can say of a repository whose refs and their logs are in a table (`reftable`) instead of files. */
+/** Asks git about a repository whose refs and their logs are in a table (`reftable`), which only git can read. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkoutIn } from '../git/checkout.js';
@@ -25,11 +25,12 @@ export function branchIn(repository: Table, folder: string): string | null {
   return name?.startsWith(LOCAL) ? name.slice(LOCAL.length) : name;
 }
 
-/** @returns the objects of `ORIG_HEAD`, `CHERRY_PICK_HEAD` and their like by name, but for those in files */
-export function specialRefs(repository: Table, folder: string): Map<string, string> {
+/** @returns the objects of `ORIG_HEAD`, `CHERRY_PICK_HEAD` and their like by name, but for those in files; null if git cannot say */
+export function specialRefs(repository: Table, folder: string): Map<string, string> | null {
   if (!isInTable(repository)) return new Map();
   const words = ['for-each-ref', '--include-root-refs', '--format=%(refname) %(objectname)'];
-  const lines = repository.askFolder(folder, words)?.split('\n') ?? [];
+  const lines = repository.askFolder(folder, words)?.split('\n');
+  if (lines === undefined) return null;
   return new Map(
     lines.flatMap((line): [string, string][] => {
       const [name = '', object = ''] = line.split(' ');
