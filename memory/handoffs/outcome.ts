@@ -52,7 +52,7 @@ function workOf(checkout: Checkout | null, writtenIn: string, variables: GitVari
 export function endWords({ session_id, ended, commits, commit_count: count, branch, root }: TakenEnd): string {
   const more = (count ?? 0) - commits.length;
   const named = [...commits, ...(more > 0 ? [`${more} more`] : [])].join(', ');
-  // Its commits are not found from where the author reads this.
+  // The author's checkout does not have those commits.
   const place = root === null ? '' : `, in ${root}`;
   const where = branch === null ? '' : ` on ${branch}`;
   const made =

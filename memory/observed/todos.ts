@@ -96,8 +96,8 @@ export class Todos {
   }
 
   /**
-   * An agent that goes on with the work of another conversation has a list of its own, and cannot end a task of the other list. It writes
-   * down anew what is left.
+   * An agent that continues the work of another conversation has a list of its own, and cannot end a task of the other list. It writes
+   * down again what is left.
    * @returns the open task of another conversation with the same title, which is one of this conversation from then on
    */
   #takenOver({ title, external_id }: PlanItem, { conversation }: Plan): Todo | undefined {

@@ -122,7 +122,7 @@ function removedTop({ claims, surroundings }: Placed, directory: string): string
   return null;
 }
 
-/** An agent that was killed where it had gone has left no note there. `worktree end` has. */
+/** An agent that enters a worktree and is killed there leaves no note. `worktree end` does. */
 function isRemoved(common: string | null, root: string): boolean {
   return common !== null && removedWorktrees(common).some(({ path }) => path === root);
 }

@@ -45,7 +45,7 @@ export const file = verb({
   },
 });
 
-/** A line that says what holds already would only make the log longer. After the session's end, it is refused as any other. */
+/** Whether the log says so already: the line would only make it longer. After the session's end, the rules refuse it like any other. */
 function isKnown(
   log: Worklog,
   path: string,

@@ -20,7 +20,7 @@ const MOST_COMMITS = 500;
 /** A branch of ours, or of Claude Code. */
 const PREFIX = /^(?:[a-z]+\/|worktree-)/;
 
-/** What is merged. */
+/** The worktree that is merged. */
 export interface Squashed {
   /** The top level of the worktree. */
   readonly path: string;

@@ -31,7 +31,7 @@ export interface Contents {
   /** The commit that has all; null if there is nothing besides `head`. */
   readonly commit: string | null;
   readonly has_conflicts: boolean;
-  /** What only logs and refs of the worktree know. A commit cannot hold the tags among it. */
+  /** Commits and tags that only logs and refs of the worktree name. A commit cannot hold the tags. */
   readonly forgotten: Forgotten;
   readonly own_files: readonly OwnFile['name'][];
   /** Whether files that no pattern names are left out of its folder. */

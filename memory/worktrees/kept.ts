@@ -36,7 +36,7 @@ export function keptRefs(repository: Pick<Repository, 'ask' | 'common'>): KeptRe
   return whole.map(({ main: _, ...kept }) => kept).sort((one, other) => other.at - one.at);
 }
 
-/** @returns also those that stand next to one of {@link keptRefs}, which is called `main` */
+/** @returns also the refs next to one of {@link keptRefs}, which is called `main` */
 function allKept({ ask, common }: Pick<Repository, 'ask' | 'common'>): (KeptRef & { readonly main: string })[] {
   if (!mayHaveKept(common)) return [];
   const lines = ask(['for-each-ref', '--format=%(refname)%09%(objectname)', PLACE])?.split('\n') ?? [];

@@ -102,7 +102,7 @@ export class Target {
   }
 
   /**
-   * @param tip of which {@link answer} was asked
+   * @param tip about which {@link answer} was asked
    * @returns the tree that merging it makes, in the objects of the trial; null if there is a conflict, or git did not merge
    */
   treeOf(tip: string): string | null {

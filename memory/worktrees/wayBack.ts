@@ -35,7 +35,7 @@ const ALL_FILES = ' -c core.sparseCheckout=false';
 const HAS_FILES = ' --work-tree=.';
 
 /**
- * An option stands between a name and a commit: after a name such as `login` the commit would be taken for a secret, and not be printed.
+ * An option is put between a name and a commit: after a name such as `login` the commit would be taken for a secret, and not be printed.
  * @param home a directory of the repository that stays
  * @returns the commands that bring it back, one after the other, for a shell
  */
@@ -85,7 +85,7 @@ function theRest(
     `${there} read-tree ${ref}^${number}`,
     ...(has_conflicts ? [inFolder(`${print(CONFLICTS_FILE)} | git update-index -z --index-info`)] : []),
     ...own_files.map((name) => ofOwn[name]),
-    // Git leaves out only files of which it knows that they are unchanged.
+    // Git leaves out only files that it knows to be unchanged.
     ...(is_sparse ? [`${there} status --short`, `${there} sparse-checkout reapply`] : []),
     ...(has_forgotten ? [`${git} log ${rest}`] : []),
   ];

@@ -1,6 +1,6 @@
 /**
  * The nine skills for sessions, worktrees, handoffs and learnings, typed in a real Claude Code: the model gets the text of the skill, and
- * its commands, taken from that text as they stand there, do what they should.
+ * its commands, taken from that text as written, do what they should.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
@@ -25,9 +25,9 @@ const AUTHOR = ['-c', 'user.name=a', '-c', 'user.email=a@example.invalid'];
 
 interface Skill {
   readonly name: string;
-  /** Beginnings of commands that the text of the skill has; each is run as it stands there. */
+  /** Beginnings of commands that the text of the skill has; each is run as written. */
   readonly runs: readonly string[];
-  /** Examples in the text, and what stands for them here. */
+  /** Examples in the text, and what replaces them here. */
   readonly given?: Readonly<Record<string, string>>;
 }
 

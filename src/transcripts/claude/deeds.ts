@@ -73,7 +73,7 @@ export function doneOf(result: unknown, trim: Trim, content?: unknown): Done {
   };
 }
 
-/** @returns the little that the result for the model says, where there is no typed one */
+/** @returns the little that the result for the model says, if there is no typed one */
 function saidOf(text: string, trim: Trim): Done {
   const id = CREATED_TASK.exec(text)?.[1];
   if (id !== undefined) return { task: taskOf(trim(id)) };

@@ -82,7 +82,7 @@ function begin(
 }
 
 const node = (script: string, ...args: string[]) => [process.execPath, '-e', script, ...args];
-/** Of a shell that its program left behind: until the program's end is known here, which a busy machine learns late. */
+/** A shell that its program left behind waits until the program's end is known here. A busy machine learns of it late. */
 const UNTIL_REAPED = 'while kill -0 $$ 2> /dev/null; do sleep 0.02; done';
 
 describe('a program that prints plain text', () => {

@@ -70,7 +70,7 @@ test.each([
     plan('merge', ['1', 'a', 'completed'], ['2', 'b', 'in_progress'], ['3', 'c', 'pending']),
     next([id, 'b', 'pending']),
     next([id, 'b', 'completed']),
-    // What is done is not opened again.
+    // A completed task is not opened again.
     next(
       [id === null ? null : '2', 'a', 'pending'],
       ...(id === null ? [[null, 'b', 'completed'] as [null, string, string]] : []),

@@ -1,5 +1,5 @@
 // covers: memory/verbs/againstEnding.ts memory/worktrees/reasons.ts
-/** What is printed against a reason is typed as it is printed, and then it can be removed. */
+/** The remedies are typed as they are printed, and then the worktree can be removed. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
