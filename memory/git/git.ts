@@ -1,8 +1,9 @@
 /** Asks git about a directory, without changing it. Every call has a time limit, and none takes a lock. */
 import { createHash } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isoTime, SECOND } from '../../src/time.js';
+import { isAncestor } from './ancestry.js';
 import { type Checkout, checkoutOf, gitFoldersOf, isCommit } from './checkout.js';
 import type { GitVariables } from './gitLine.js';
 import { isOtherWorktree } from './otherWorktrees.js';
@@ -30,6 +31,8 @@ export interface GitState {
   readonly dirty: readonly string[];
   /** Those of them whose contents are not in the digest: untracked files; all if git cannot compare them with a commit. */
   readonly undigested: readonly string[];
+  /** Whether git could compare them with the commit. Before the first one, there is nothing to compare. */
+  readonly is_compared: boolean;
 }
 
 /** Uncommitted changes at an earlier time. */
@@ -59,49 +62,61 @@ export class Git {
   /**
    * @param print of the digest: `configured` is how the user prefers to see differences. Older versions took that, and counted
    *   other worktrees of the repository that are below this one
-   * @returns null if the directory is no worktree, git is not installed, or refuses the owner of its files
+   * @returns null if the directory is no worktree; `unanswered` if it is one, and git is not installed, refuses the owner of its files,
+   *   fails or takes too long
    */
-  state(print: Print = 'plain'): GitState | null {
-    return this.#within(FILES, (repository) => {
+  state(print: Print = 'plain'): GitState | 'unanswered' | null {
+    const state = this.#within(FILES, (repository) => {
+      if (repository.isBare) return 'bare';
       const changes = this.#changes(repository, print);
       if (changes === null) return null;
       const diff = diffOf(repository, changes, print);
+      if (diff === null) return null;
+      const checkout = this.#checkout(repository.ask);
       return {
-        ...this.#checkout(repository.ask),
+        ...checkout,
+        is_compared: isCompared(diff, checkout),
         dirty_digest: digestOf(changes, diff),
         dirty: changes.map(pathOf),
-        undigested: changes.filter((entry) => diff === null || entry.startsWith(UNTRACKED)).map(pathOf),
+        undigested: changes.filter((entry) => diff.text === null || entry.startsWith(UNTRACKED)).map(pathOf),
       };
     });
+    if (state === 'bare') return null;
+    return state ?? (existsSync(join(this.#root, '.git')) ? 'unanswered' : null);
   }
 
   /**
    * Compares the uncommitted changes with those of an earlier state. Git prints the differences only if as many files have changes.
-   * @returns how many files have some now; null as {@link state}
+   * @returns how many files have some now; null if git does not say
    */
   dirtSince(then: DirtThen): DirtNow | null {
     return this.#within(FILES, (repository) => {
       const changes = this.#changes(repository, 'plain');
       if (changes === null) return null;
-      const digest = () => digestOf(changes, diffOf(repository, changes, 'plain'));
-      return { dirty: changes.length, is_same: changes.length === then.dirty && digest() === then.dirty_digest };
+      const dirty = changes.length;
+      if (dirty !== then.dirty) return { dirty, is_same: false };
+      const diff = diffOf(repository, changes, 'plain');
+      if (diff === null) return null;
+      const is_same = digestOf(changes, diff) === then.dirty_digest;
+      return is_same || isCompared(diff, this.#checkout(repository.ask)) ? { dirty, is_same } : null;
     });
   }
 
-  /** @returns how many commits there are since `since`; null if that commit is unknown, or not among the present ones */
-  commitsSince(since: string): number | null {
+  /** @returns how many commits there are since `since`, `elsewhere` if that is not among the present ones; null if git does not say */
+  commitsSince(since: string): number | 'elsewhere' | null {
     // It comes from a log, and a word that begins with a dash would be an option.
-    if (!isCommit(since)) return null;
-    return this.#within(COMMITS, ({ ask }) => {
-      if (ask(['merge-base', '--is-ancestor', since, 'HEAD']) === null) return null;
-      return countOf(ask(['rev-list', '--count', `${since}..HEAD`]));
+    if (!isCommit(since)) return 'elsewhere';
+    return this.#within(COMMITS, (repository) => {
+      const isThere = isAncestor(repository, since, 'HEAD');
+      if (isThere === null) return null;
+      return isThere ? countOf(repository.ask(['rev-list', '--count', `${since}..HEAD`])) : 'elsewhere';
     });
   }
 
   /**
    * @param since a commit
    * @param most how many
-   * @returns the first lines of the messages of the commits that came to it, the oldest first, without merges; null as {@link state}
+   * @returns the first lines of the messages of the commits that came to it, the oldest first, without merges; null if git does not say
    */
   subjectsSince(since: string, most: number): string[] | null {
     if (!isCommit(since)) return null;
@@ -113,7 +128,7 @@ export class Git {
 
   /**
    * @param at UTC epoch milliseconds
-   * @returns how many commits were made afterwards; null as {@link state}, and if git takes longer than a second
+   * @returns how many commits were made afterwards; null if git does not say within a second
    */
   commitsAfter(at: number): number | null {
     const since = `--since=${isoTime(at)}`;
@@ -135,7 +150,7 @@ export class Git {
     });
   }
 
-  /** @returns the files that git tracks or could add, relative to the directory, also deleted ones; null as {@link state} */
+  /** @returns the files that git tracks or could add, relative to the directory, also deleted ones; null if git does not say */
   files(): string[] | null {
     return this.#within(FILES, ({ isBare, ask }) => {
       const listed = isBare ? null : ask(['ls-files', '-z', '--cached', '--others', '--exclude-standard']);
@@ -188,13 +203,24 @@ function pathOf(entry: string): string {
   return entry.slice('XY '.length);
 }
 
-/** @returns null if git cannot compare the files with a commit */
-function diffOf({ ask }: Repository, changes: readonly string[], print: Print): string | null {
-  return changes.length === 0 ? '' : ask(['diff', OF_SUBMODULES, 'HEAD'], print);
+interface Diff {
+  /** Null if git cannot compare the files with a commit, such as before the first one. */
+  readonly text: string | null;
 }
 
-function digestOf(changes: readonly string[], diff: string | null): string | null {
+/** @returns null if git takes too long */
+function diffOf({ askEnd }: Repository, changes: readonly string[], print: Print): Diff | null {
+  if (changes.length === 0) return { text: '' };
+  const { code, out } = askEnd(['diff', OF_SUBMODULES, 'HEAD'], print);
+  return code === null ? null : { text: code === 0 ? out : null };
+}
+
+function isCompared({ text }: Diff, { head }: Checkout): boolean {
+  return text !== null || head === null;
+}
+
+function digestOf(changes: readonly string[], diff: Diff): string | null {
   if (changes.length === 0) return null;
-  const text = `${changes.map((entry) => `${entry}\0`).join('')}\n${diff ?? ''}`;
+  const text = `${changes.map((entry) => `${entry}\0`).join('')}\n${diff.text ?? ''}`;
   return createHash('sha256').update(text).digest('hex').slice(0, DIGEST_LENGTH);
 }

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, realpathSync } from 'node:fs';
 import { SECOND } from '../../src/time.js';
+import { commitNamed, isAncestor } from './ancestry.js';
 import { checkoutOf, gitFoldersOf, isCommit, shortCommit } from './checkout.js';
 import type { GitVariables } from './gitLine.js';
 import { withRepository } from './repository.js';
@@ -112,19 +113,18 @@ export function historySince(
   const shown = checkoutOf(root);
   if (shown?.head === head && shown.branch === branch)
     return { isGone: false, isRewritten: false, commits: 0, touching: 0 };
-  return withRepository(root, { PATH, HOME }, ASKING, ({ ask }) => {
-    const ref = branch === null ? 'HEAD' : `refs/heads/${branch}`;
-    const tip = ask(['rev-parse', '--verify', '-q', `${ref}^{commit}`])?.trim() || null;
+  return withRepository(root, { PATH, HOME }, ASKING, (repository) => {
+    const tip = commitNamed(repository, branch === null ? 'HEAD' : `refs/heads/${branch}`);
+    if (tip === 'unanswered') return null;
     const end = tip ?? 'HEAD';
-    const isRewritten = ask(['merge-base', '--is-ancestor', head, end]) === null;
+    const isThere = isAncestor(repository, head, end);
+    if (isThere === null) return null;
     const count = (paths: readonly string[]) =>
-      Number(ask(['rev-list', '--count', `${head}..${end}`, '--', ...paths]) ?? 0);
-    const isCounted = tip !== null && !isRewritten;
-    return {
-      isGone: tip === null,
-      isRewritten,
-      commits: isCounted ? count([]) : 0,
-      touching: isCounted && files.length > 0 ? count(files.map((path) => `:(literal)${path}`)) : 0,
-    };
+      repository.ask(['rev-list', '--count', `${head}..${end}`, '--', ...paths]);
+    const isCounted = tip !== null && isThere;
+    const commits = isCounted ? count([]) : '0';
+    const touching = isCounted && files.length > 0 ? count(files.map((path) => `:(literal)${path}`)) : '0';
+    if (commits === null || touching === null) return null;
+    return { isGone: tip === null, isRewritten: !isThere, commits: Number(commits), touching: Number(touching) };
   });
 }

@@ -34,6 +34,8 @@ export interface Repository {
   readonly setup: string | null;
   /** @returns what git printed; null if it failed or took too long */
   ask(args: readonly string[], print?: Print): string | null;
+  /** As {@link ask}, for a question whose answer is how git exits. */
+  askEnd(args: readonly string[], print?: Print): GitEnd;
   /**
    * As {@link ask}, about another worktree of the repository.
    * @param encoding as of {@link GitCall}
@@ -121,6 +123,10 @@ function repositoryIn(ours: string, asked: Place): Repository {
     const { code, out } = runGit(line, { limitMs: askingMs, ...call });
     return code === 0 ? out : null;
   };
+  const lineOf = (args: readonly string[], print: Print) => {
+    const obeyed = print === 'plain' ? ofFiles : [...ofFiles, ...ofPrint];
+    return privateLine({ ...folders, root, ours, settings: obeyed }, args, variables);
+  };
   let isPrepared = false;
   const known = new Map<string, readonly string[]>();
   const obeyedIn = (place: WorktreePlace) => {
@@ -136,8 +142,10 @@ function repositoryIn(ours: string, asked: Place): Repository {
     common,
     setup,
     ask(args, print = 'plain') {
-      const obeyed = print === 'plain' ? ofFiles : [...ofFiles, ...ofPrint];
-      return printed(privateLine({ ...folders, root, ours, settings: obeyed }, args, variables));
+      return printed(lineOf(args, print));
+    },
+    askEnd(args, print = 'plain') {
+      return runGit(lineOf(args, print), { limitMs: askingMs });
     },
     askIn(place, args, encoding, input) {
       if (!isOwn(place)) return null;

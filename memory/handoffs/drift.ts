@@ -134,15 +134,22 @@ function rootOf({ workspace }: Viewer, { state: { offer } }: Handoff): string | 
 
 function ofDirt(memory: Viewer, { state: { offer } }: Handoff): Drift[] {
   if (offer.repository === null || !existsSync(offer.root)) return [];
-  const now = new Git(offer.root, memory.surroundings.variables).dirtSince(offer);
-  if (now === null || now.is_same) return [];
+  const { dirty, dirty_digest } = offer;
+  if (dirty === null) return [unknownDirt('were not recorded, because git did not answer')];
+  const now = new Git(offer.root, memory.surroundings.variables).dirtSince({ dirty, dirty_digest });
+  if (now === null) return [unknownDirt('were not compared, because git does not answer')];
+  if (now.is_same) return [];
   const words = (count: number) => (count === 0 ? 'none' : counted(count, 'file'));
   return [
     {
       kind: 'dirt',
-      words: `uncommitted changes differ: ${words(offer.dirty)} then, ${words(now.dirty)} now`,
+      words: `uncommitted changes differ: ${words(dirty)} then, ${words(now.dirty)} now`,
     },
   ];
+}
+
+function unknownDirt(why: string): Drift {
+  return { kind: 'unknown', words: `its uncommitted changes ${why}` };
 }
 
 function ofFiles(memory: Viewer, handoff: Handoff): Drift[] {

@@ -72,14 +72,16 @@ export class Handoffs {
 
   /** @returns the handoff, and whether the same one of the same session was there already */
   offer(offering: Offering): { readonly handoff: Handoff; readonly isKnown: boolean } {
-    const { document, digests, ...stamps } = offering;
+    const { document, digests, dirty, ...stamps } = offering;
     const digest = digestOf(document);
     const known = stamps.session_id === null ? null : this.#sameOf(stamps.session_id, digest);
     if (known !== null) return { handoff: known, isKnown: true };
     const id = `${PREFIX}${ulid(this.#stamp.clock)}`;
     const { goal, state, notes, ...rest } = document;
     const texts = { goal: partsOf(goal), state: partsOf(state), notes: partsOf(notes) };
-    const lines: NewLine<HandoffEvents>[] = [handoffKind.line('offered', { ...rest, ...texts, ...stamps, digest })];
+    const lines: NewLine<HandoffEvents>[] = [
+      handoffKind.line('offered', { ...rest, ...texts, ...stamps, dirty: dirty ?? undefined, digest }),
+    ];
     for (let at = 0; at < digests.length; at += MOST_DIGESTS)
       lines.push(handoffKind.line('digests', { files: digests.slice(at, at + MOST_DIGESTS) }));
     const path = this.#places.handoffLog(id);

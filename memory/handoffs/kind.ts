@@ -23,8 +23,8 @@ export interface Stamps {
   readonly branch: string | null;
   readonly head: string | null;
   readonly dirty_digest: string | null;
-  /** How many files had uncommitted changes. */
-  readonly dirty: number;
+  /** How many files had uncommitted changes; null if git did not say. */
+  readonly dirty: number | null;
 }
 
 export interface Offer extends Stamps {
@@ -94,7 +94,7 @@ const OFFERED = z.object({
   root: z.string(),
   workspace: z.string(),
   ...{ repository: maybe, branch: maybe, head: maybe, dirty_digest: maybe },
-  dirty: z._default(z.number(), 0),
+  dirty: z._default(z.nullable(z.number()), null),
 });
 const DIGESTS = z.object({ files: z.array(z.object({ path: z.string(), digest: z.string() })) });
 const ANSWERED = z.object({
@@ -118,8 +118,7 @@ const ENDED = z.object({
 export interface HandoffEvents {
   /** Long texts are in parts: nothing of them is cut. */
   readonly offered: Omit<HandoffDocument, 'goal' | 'state' | 'notes'> &
-    Stamps &
-    Pick<Offer, 'digest' | 'conversations'> & {
+    Omit<Stamps, 'dirty'> & { readonly dirty?: number | undefined } & Pick<Offer, 'digest' | 'conversations'> & {
       readonly goal: readonly string[];
       readonly state: readonly string[];
       readonly notes: readonly string[];

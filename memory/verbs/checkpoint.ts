@@ -5,6 +5,7 @@ import { worklogKind } from '../fold/rules/kind.js';
 import type { Checkpoint } from '../fold/worklog.js';
 import { type Checkout, shortCommit } from '../git/checkout.js';
 import { Git, type GitState } from '../git/git.js';
+import type { Print } from '../git/repository.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Viewer } from '../sessions/views.js';
 import { writeOrRefuse } from '../sessions/write.js';
@@ -13,6 +14,7 @@ import { contentsDigest } from '../workspaces/contents.js';
 import { ownFilesIn } from '../workspaces/scan.js';
 import { flag, option, word } from './fields.js';
 import { meant } from './meant.js';
+import { unanswered } from './unanswered.js';
 import { type Outcome, verb } from './verb.js';
 
 /** The name of the session's beginning. */
@@ -70,9 +72,9 @@ function verifiedStart(memory: Viewer, session: OpenSession): Outcome {
   if (facts?.baseline == null)
     throw new UsageError(`session ${session.id} did not begin in a git repository; there is no commit to compare with`);
   const place = placeOf(memory, session);
-  const now = place.git.state();
+  const now = requireState(place);
   const here = now === null ? null : { head: now.head, branch: now.branch && memory.stamp.redact(now.branch) };
-  const changes = checkoutChanges({ ...facts.baseline, of: 'start' }, here, place.git);
+  const changes = checkoutChanges({ ...facts.baseline, of: 'start' }, here, place);
   const dirty = now?.dirty.length ?? 0;
   const value = { name: START, changes, uncommitted: dirty };
   const asides =
@@ -84,7 +86,7 @@ function verifiedStart(memory: Viewer, session: OpenSession): Outcome {
 function marked(memory: Viewer, session: OpenSession, name: string): Outcome {
   if (name === START) throw new UsageError(`"${START}" is the beginning of the session; choose another name`);
   const here = placeOf(memory, session);
-  const state = here.git.state();
+  const state = requireState(here);
   const { head = null, branch = null, dirty_digest = null } = state ?? {};
   const value = { name, head, branch, dirty_digest, untracked_digest: untrackedDigest(state, here) };
   writeOrRefuse(session, memory.stamp, () => [
@@ -102,6 +104,13 @@ interface Place {
   readonly memory: Viewer;
 }
 
+/** @throws UnreachableError if git does not answer: that nothing can be seen is no state of the code */
+function requireState({ git, root }: Place, print?: Print): GitState | null {
+  const state = git.state(print);
+  if (state === 'unanswered') throw unanswered({ root });
+  return state;
+}
+
 /** Takes the session's directory, wherever the caller is. */
 function placeOf(memory: Viewer, session: OpenSession): Place {
   const { root } = requireDirectory(memory, session.log.state);
@@ -111,32 +120,39 @@ function placeOf(memory: Viewer, session: OpenSession): Place {
 /** @returns a clause for each difference; an empty list if there is none */
 function changesSince(checkpoint: Checkpoint, place: Place): string[] {
   const { head, branch, dirty } = checkpoint;
-  const plain = place.git.state();
+  const plain = requireState(place);
   // Checkpoints of older versions are in the user's own format.
-  const older = isOtherDirt(checkpoint, plain) ? place.git.state('configured') : null;
+  const older = isOtherDirt(checkpoint, plain) ? requireState(place, 'configured') : null;
   const now = older !== null && !isOtherDirt(checkpoint, older) ? older : plain;
   const more = (now?.dirty.length ?? 0) - dirty;
   return [
-    ...checkoutChanges({ head, branch, of: 'checkpoint' }, now, place.git),
+    ...checkoutChanges({ head, branch, of: 'checkpoint' }, now, place),
     ...(more > 0 ? [counted(more, 'more changed file')] : []),
     ...(more < 0 ? [`${counted(-more, 'changed file')} fewer`] : []),
-    ...(more === 0 && (isOtherDirt(checkpoint, now) || isOtherUntracked(checkpoint, now, place))
-      ? ['other uncommitted changes']
-      : []),
+    ...(more === 0 ? contentChanges(checkpoint, now, place) : []),
   ];
+}
+
+/** The number of files with changes is the same. */
+function contentChanges(checkpoint: Checkpoint, now: GitState | null, place: Place): string[] {
+  const isOther = isOtherDirt(checkpoint, now);
+  if (isOther && now?.is_compared === false) return ['git cannot compare the uncommitted changes'];
+  return isOther || isOtherUntracked(checkpoint, now, place) ? ['other uncommitted changes'] : [];
 }
 
 interface Before extends Checkout {
   readonly of: 'checkpoint' | 'start';
 }
 
-function checkoutChanges({ head, branch, of }: Before, now: Checkout | null, git: Git): string[] {
-  const commits = head === null ? 0 : git.commitsSince(head);
+function checkoutChanges({ head, branch, of }: Before, now: Checkout | null, { git, root }: Place): string[] {
+  // Where there is no repository any more, its commit is not there either.
+  const commits = head === null ? 0 : now === null ? 'elsewhere' : git.commitsSince(head);
+  if (commits === null) throw unanswered({ root });
   // At the start, a commit that is not found quickly is unknown.
   const isFirst = of === 'checkpoint' && head === null && now?.head != null;
   return [
-    ...(commits === null ? [`rewritten: the commit of the ${of} is not among the present ones`] : []),
-    ...(commits !== null && commits > 0 ? [`${commits} commit${commits === 1 ? '' : 's'} since`] : []),
+    ...(commits === 'elsewhere' ? [`rewritten: the commit of the ${of} is not among the present ones`] : []),
+    ...(commits !== 'elsewhere' && commits > 0 ? [`${commits} commit${commits === 1 ? '' : 's'} since`] : []),
     ...(isFirst ? ['the first commit was made since'] : []),
     ...((now?.branch ?? null) === branch ? [] : [`on branch ${now?.branch ?? 'none'} instead of ${branch ?? 'none'}`]),
   ];

@@ -3,7 +3,8 @@ import { resolve } from 'node:path';
 import { UsageError } from '../../src/errors.js';
 import { parseJson } from '../../src/json.js';
 import { handoffIn } from '../exchange/handoffMarkdown.js';
-import { Git } from '../git/git.js';
+import { checkoutOf } from '../git/checkout.js';
+import { Git, type GitState } from '../git/git.js';
 import { repositoryOf } from '../git/history.js';
 import { documentOf, type HandoffDocument, LIST_FIELDS, TEXT_FIELDS } from '../handoffs/document.js';
 import { Handoffs } from '../handoffs/handoffs.js';
@@ -105,11 +106,18 @@ function stampsOf({ surroundings, isBridges, places }: Memory, session: OpenSess
     root: workspace.root,
     workspace: workspace.id,
     repository: workspace.kind === 'git' ? repositoryOf(workspace.root) : null,
-    branch: state?.branch ?? null,
-    head: state?.head ?? null,
-    dirty_digest: state?.dirty_digest ?? null,
-    dirty: state?.dirty.length ?? 0,
+    ...(state === 'unanswered' ? ofFiles(workspace) : ofState(state)),
   };
+}
+
+function ofState(state: GitState | null) {
+  const { branch = null, head = null, dirty_digest = null, dirty = [] } = state ?? {};
+  return { branch, head, dirty_digest, dirty: dirty.length };
+}
+
+/** Without an answer of git, most files of it still say what is checked out. The words of an author must not wait for more. */
+function ofFiles({ root }: Workspace) {
+  return { branch: null, head: null, ...checkoutOf(root), dirty_digest: null, dirty: null };
 }
 
 function conversationsOf(session: OpenSession | null) {

@@ -10,8 +10,9 @@ import { reasonsAround } from './againstEnding.js';
 import { endMerged } from './endMerged.js';
 import { flag, option, word } from './fields.js';
 import { allOf, aroundOf, endOne, examinedOf, type Finished, finishNamed, removedNamed } from './removeWorktrees.js';
+import { unanswered } from './unanswered.js';
 import { type Outcome, verb } from './verb.js';
-import { placeOf, unanswered, worktreeAmong } from './worktrees.js';
+import { placeOf, worktreeAmong } from './worktrees.js';
 
 export const end = verb({
   name: 'end',

@@ -13,8 +13,8 @@ import { wayBack } from '../worktrees/wayBack.js';
 import { type Worktree, worktreesNamed } from '../worktrees/worktree.js';
 import { type Around, offeredIn } from './againstEnding.js';
 import { squashMessage } from './squashMessage.js';
+import { unanswered } from './unanswered.js';
 import type { Door } from './verb.js';
-import { unanswered } from './worktrees.js';
 
 export function allOf({ surroundings }: Memory, place: RepositoryPlace): Worktree[] {
   const found = findWorktrees(place, surroundings.process, surroundings.variables);

@@ -9,6 +9,9 @@ import { lastScan, SCAN_FILE, sinceScan } from '../workspaces/scan.js';
 import { meant } from './meant.js';
 import { verb } from './verb.js';
 
+/** Said next to the changes if git did not answer. */
+export const UNSEEN = 'git does not answer, so new files are not seen';
+
 export const scan = verb({
   name: 'scan',
   summary: 'what changed in the directory since the last scan; that is no activity',
@@ -16,12 +19,13 @@ export const scan = verb({
   run(memory, input) {
     const session = meant(memory, input);
     const { root } = requireDirectory(memory, session.log.state);
-    const { since, changes, complete, scan: after } = sinceScan(memory, root, lastScan(session.folder));
+    const { since, changes, complete, is_unanswered, scan: after } = sinceScan(memory, root, lastScan(session.folder));
     keepScan(memory, session.id, after);
     const entries = Object.keys(after.entries).length;
     const rest = after.complete
       ? ''
       : `; there are more than ${MOST_ENTRIES} files or very long names, and the rest is unknown`;
+    const asides = is_unanswered ? [UNSEEN] : [];
     if (since === null || changes === null) {
       const lines = `first scan: ${counted(entries, 'file')}${rest}`;
       return { lines, value: { since: null, entries, complete: after.complete } };
@@ -30,6 +34,7 @@ export const scan = verb({
     return {
       lines: [`since ${localTime(since)}: ${lines.length === 0 ? 'nothing has changed' : 'changes'}${rest}`, ...lines],
       value: { since: isoTime(since), entries, complete, ...changes },
+      asides,
     };
   },
 });

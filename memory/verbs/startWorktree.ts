@@ -5,8 +5,9 @@ import { removeOldIn } from '../worktrees/kept.js';
 import { TYPES } from '../worktrees/naming.js';
 import { fetchRemotes, type Plan, planWorktree, startWorktree } from '../worktrees/start.js';
 import { flag, neededOption, neededWord, option } from './fields.js';
+import { unanswered } from './unanswered.js';
 import { type Door, type Outcome, verb } from './verb.js';
-import { placeOf, unanswered } from './worktrees.js';
+import { placeOf } from './worktrees.js';
 
 const TYPE = z.enum(TYPES);
 

@@ -9,6 +9,7 @@ import { IS_GONE, lostDirectory, placeLines } from '../show/directory.js';
 import { ago, statusLines } from '../show/status.js';
 import { lastScan, type SinceScan, sinceScan } from '../workspaces/scan.js';
 import { meantHere } from './meantHere.js';
+import { UNSEEN } from './scan.js';
 import { type Outcome, verb } from './verb.js';
 
 /** Named of each kind; `track scan` names them all. */
@@ -76,12 +77,11 @@ function waitsOf({ log, fold, condition: { wait } }: Look): { readonly kind: str
   return [...declared, ...[...(fold?.waits ?? [])].map(([kind, since]) => ({ kind, since }))];
 }
 
-function scanLines({ since, changes }: SinceScan): string[] {
+function scanLines({ since, changes, is_unanswered }: SinceScan): string[] {
   if (since === null || changes === null) return [];
   const lines = changeLines(changes, MOST_CHANGES);
-  return lines.length === 0
-    ? [`no changes since the scan of ${localTime(since)}`]
-    : [`changes since the scan of ${localTime(since)}:`, ...lines];
+  const head = `${lines.length === 0 ? 'no changes' : 'changes'} since the scan of ${localTime(since)}`;
+  return [`${head}${is_unanswered ? `; ${UNSEEN}` : ''}${lines.length === 0 ? '' : ':'}`, ...lines];
 }
 
 function changesOf({ since, complete, changes }: SinceScan) {

@@ -142,11 +142,11 @@ function contextOf(given: Readonly<Record<string, readonly string[] | undefined>
   );
 }
 
-/** @returns null if the session's directory is in no repository */
+/** @returns null if the session's directory is in no repository, or git does not answer: then the phase ends without a checkpoint */
 function markOf(memory: Memory, { log }: OpenSession): Transition['mark'] {
   const place = memory.workspaceOf(log.state) ?? memory.workspace;
   const state = place.kind === 'git' ? new Git(place.root, memory.surroundings.variables).state() : null;
-  if (state === null) return null;
+  if (state === null || state === 'unanswered') return null;
   const { head, branch, dirty_digest, dirty } = state;
   return { head, branch, dirty_digest, dirty: dirty.length };
 }

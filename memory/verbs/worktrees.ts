@@ -1,6 +1,6 @@
 /** The verbs of `watchkeeper worktree`. */
 import { didYouMean } from '../../src/config/didYouMean.js';
-import { UnreachableError, UsageError } from '../../src/errors.js';
+import { UsageError } from '../../src/errors.js';
 import { type Inside, insideOf } from '../look/inWorktrees.js';
 import type { Memory } from '../sessions/memory.js';
 import {
@@ -20,6 +20,7 @@ import { sizeOf } from '../worktrees/size.js';
 import { wayBack } from '../worktrees/wayBack.js';
 import { type Worktree, worktreeAround, worktreesNamed } from '../worktrees/worktree.js';
 import { flag, neededWord } from './fields.js';
+import { unanswered } from './unanswered.js';
 import { type Outcome, verb } from './verb.js';
 
 /** As many names of changed files are enough for a program that decides what to look at. */
@@ -78,10 +79,6 @@ export function placeOf({ surroundings: { directory } }: Memory): RepositoryPlac
   const place = repositoryAt(directory);
   if (place === null) throw new UsageError(`${directory} is in no git repository: change to one first`);
   return place;
-}
-
-export function unanswered({ root }: RepositoryPlace): UnreachableError {
-  return new UnreachableError(`git does not answer for ${root}: is it installed, and are the files yours?`);
 }
 
 /** @throws UsageError if there is no such worktree, or several may be meant; UnreachableError if git does not answer */

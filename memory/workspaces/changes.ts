@@ -22,6 +22,7 @@ const scanSchema = z.looseObject({
   at: z.number(),
   complete: z.boolean(),
   entries: z.record(z.string(), z.tuple([z.number(), z.number()])),
+  by_git: z.optional(z.boolean()),
 });
 
 export interface Scan {
@@ -32,6 +33,8 @@ export interface Scan {
   readonly complete: boolean;
   /** Size in bytes and time of the last change by path, relative to the workspace. */
   readonly entries: Readonly<Record<string, readonly [number, number]>>;
+  /** Whether git said which files count. Older versions did not note it. */
+  readonly by_git?: boolean | undefined;
 }
 
 export interface Changed {
@@ -51,27 +54,32 @@ export interface ScannedFiles {
   readonly listed: readonly string[] | null;
   /** Left out. */
   isOwn(path: string): boolean;
+  /** The only files that count, by the paths that are stored. All if it is not given. */
+  readonly known?: ReadonlySet<string> | undefined;
 }
 
 /**
  * @param redact for the paths, which are stored
  * @param now UTC epoch milliseconds
  */
-export function scanWorkspace(root: string, { listed, isOwn }: ScannedFiles, redact: Redact, now: number): Scan {
+export function scanWorkspace(root: string, { listed, isOwn, known }: ScannedFiles, redact: Redact, now: number): Scan {
   // Without a prototype: a file may be called `__proto__`.
   const entries: Record<string, readonly [number, number]> = Object.create(null);
+  const scan = { v: VERSION, at: now, entries, by_git: listed !== null || known !== undefined };
   let count = 0;
   let length = 0;
   for (const path of listed ?? filesBelow(root, '')) {
     if (isOwn(path)) continue;
+    const stored = redact(path);
+    if (known?.has(stored) === false) continue;
     const stat = seenEntry(join(root, path));
     if (stat === undefined || stat.isDirectory()) continue;
     count += 1;
     length += path.length;
-    if (count > MOST_ENTRIES || length > MOST_PATHS_LENGTH) return { v: VERSION, at: now, complete: false, entries };
-    entries[redact(path)] = [stat.size, stat.mtimeMs];
+    if (count > MOST_ENTRIES || length > MOST_PATHS_LENGTH) return { ...scan, complete: false };
+    entries[stored] = [stat.size, stat.mtimeMs];
   }
-  return { v: VERSION, at: now, complete: true, entries };
+  return { ...scan, complete: true };
 }
 
 /**
@@ -86,7 +94,7 @@ export function readScan(text: string): Scan | 'newer' | null {
 }
 
 /**
- * @param exists whether a file is there, by its path. If a workspace has too many files, a scan has only some
+ * @param exists whether a file is there, by its path. A scan lacks some of too many files, and those that git ignores by now
  * @returns the changes between two scans, as far as they know
  */
 export function changesBetween(before: Scan, after: Scan, exists: (path: string) => boolean): Changes {
@@ -97,7 +105,7 @@ export function changesBetween(before: Scan, after: Scan, exists: (path: string)
     // A file that the earlier scan had no room for is new only if it was changed after that scan.
     created: named(paths.filter((path) => !known.has(path) && (before.complete || mtimeIn(after, path) > before.at))),
     modified: named(paths.filter((path) => known.has(path) && !isSame(before.entries[path], after.entries[path]))),
-    deleted: named([...known].filter((path) => !now.has(path) && (after.complete || !exists(path)))),
+    deleted: named([...known].filter((path) => !now.has(path) && !exists(path))),
   };
 }
 

@@ -1,4 +1,5 @@
 /** The changes in a session's workspace since the last scan. */
+import { existsSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { errorCode, UnreachableError, UsageError } from '../../src/errors.js';
 import { readOwnFileSync } from '../../src/files/ownFile.js';
@@ -23,6 +24,8 @@ export interface SinceScan {
   readonly changes: Changes | null;
   /** Whether both scans have every file. */
   readonly complete: boolean;
+  /** Git did not answer, so new files are unknown. */
+  readonly is_unanswered: boolean;
   readonly scan: Scan;
 }
 
@@ -45,12 +48,15 @@ export function sinceScan(
   before: Scan | null,
 ): SinceScan {
   const listed = new Git(root, surroundings.variables).files();
+  // All files would have those that git ignores among them.
+  const is_unanswered = listed === null && before !== null && before.by_git !== false && existsSync(join(root, '.git'));
+  const known = is_unanswered ? new Set(Object.keys(before.entries)) : undefined;
   const isOwn = ownFilesIn(root, places);
-  const scan = scanWorkspace(root, { listed, isOwn }, stamp.redact, clock.now());
-  if (before === null) return { since: null, changes: null, complete: scan.complete, scan };
+  const scan = scanWorkspace(root, { listed, isOwn, known }, stamp.redact, clock.now());
+  if (before === null) return { since: null, changes: null, complete: scan.complete, is_unanswered, scan };
   const exists = (path: string) => seenEntry(join(root, path)) !== undefined;
   const changes = changesBetween(before, scan, exists);
-  return { since: before.at, changes, complete: before.complete && scan.complete, scan };
+  return { since: before.at, changes, complete: before.complete && scan.complete, is_unanswered, scan };
 }
 
 /** @returns whether a path, relative to the workspace, is one of the memory's own files, whose changes are no work */

@@ -1,4 +1,5 @@
 /** The branch that others begin at and are merged into. */
+import { isAncestor } from '../git/ancestry.js';
 import type { Repository } from '../git/repository.js';
 import { branchIn } from './table.js';
 
@@ -47,7 +48,8 @@ export function baseAmong(repository: Repository, known: readonly Ref[]): Base |
   const refs = USUAL_NAMES.includes(branch) ? known : refsOf(repository, [LOCAL + branch, tracking]);
   const local = refs.find(({ name }) => name === LOCAL + branch);
   const theirs = refs.find(({ name }) => name === tracking);
-  const isAhead = local === undefined || (theirs !== undefined && isAncestor(repository, local, theirs));
+  const isAhead =
+    local === undefined || (theirs !== undefined && isAncestor(repository, local.commit, theirs.commit) === true);
   if (theirs !== undefined && isAhead && theirs.commit !== local?.commit) {
     const behind = local === undefined ? null : countBetween(repository, local, theirs);
     return { branch, name: `${remote}/${branch}`, commit: theirs.commit, behind };
@@ -71,10 +73,6 @@ function usualName(known: readonly Ref[]): string | null {
 /** The branch with which the repository was made, if its own checkout is on it, or it has none. */
 function ownHead(repository: Repository): string | null {
   return branchIn(repository, repository.common);
-}
-
-function isAncestor({ ask }: Repository, one: Ref, other: Ref): boolean {
-  return ask(['merge-base', '--is-ancestor', one.commit, other.commit]) !== null;
 }
 
 function countBetween({ ask }: Repository, one: Ref, other: Ref): number | null {

@@ -96,7 +96,8 @@ async function expectNoneRun(site: Site): Promise<void> {
   await checkDirectory('yard', site.root, variables);
   const git = new Git(site.root, variables);
   git.state('configured');
-  git.commitsSince(git.state()?.head ?? '');
+  const state = git.state();
+  git.commitsSince(state === null || state === 'unanswered' ? '' : (state.head ?? ''));
   git.commitsAfter(0);
   git.committedAfter(0);
   expect(site.marks()).toEqual([]);

@@ -1,6 +1,7 @@
 /** The commands of session memory in a folder of the test, as people and agents call them. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { command as handoff } from '../../../../bridge/cli/handoff/handoff.js';
 import { command as learn } from '../../../../bridge/cli/learn/learn.js';
 import { command as track } from '../../../../bridge/cli/track/track.js';
 import { command as work } from '../../../../bridge/cli/work/work.js';
@@ -19,7 +20,7 @@ export interface Caller {
   readonly where?: string;
 }
 
-const COMMANDS = { learn, track, work, worktree };
+const COMMANDS = { handoff, learn, track, work, worktree };
 
 const noBridge = () => Promise.reject(new UsageError('no bridge is configured'));
 
