@@ -1,5 +1,6 @@
 /** Files that an interrupted agent left in doubt, and that others have finished since: they are no longer in doubt because of it. */
 
+import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { SHELLS } from '../../src/journal/agentVocabulary.js';
 import type { DoubtfulFile } from '../condition/filesInDoubt.js';
@@ -55,7 +56,8 @@ export async function settledSince(memory: Viewer, doubted: Doubted, workspace: 
     if (open.size === 0) break;
     for (const { at, ...file } of await changedBy(memory, other, workspace)) if (at > left(file.path)) settle(file);
   }
-  for (const { path, exists } of doubtful)
+  // Of a directory that is gone, on a removed disk perhaps, nobody has deleted a file alone.
+  for (const { path, exists } of existsSync(workspace.root) ? doubtful : [])
     if (!exists && isKnownWritten(fold, path)) settle({ path, how: 'deleted', by: null });
   const last = Math.max(...[...open].map(left));
   for (const { root } of open.size > 0 ? places : [])

@@ -32,13 +32,14 @@ export interface Ref {
   readonly target: string;
 }
 
-/** @returns null if no default branch is known, or it has no commit */
-export function baseOf(repository: Repository): Base | null {
-  return baseAmong(repository, refsOf(repository, REFS_OF_BASE));
+/** @returns null if no default branch is known, or it has no commit; `unanswered` if git does not say */
+export function baseOf(repository: Repository): Base | 'unanswered' | null {
+  const known = refsOf(repository, REFS_OF_BASE);
+  return known === null ? 'unanswered' : baseAmong(repository, known);
 }
 
 /** As {@link baseOf}. @param known all refs that match {@link REFS_OF_BASE}, or more */
-export function baseAmong(repository: Repository, known: readonly Ref[]): Base | null {
+export function baseAmong(repository: Repository, known: readonly Ref[]): Base | 'unanswered' | null {
   const heads = known.filter(({ target }) => target.startsWith(REMOTE));
   const ofRemote = heads.find(({ name }) => name === `${REMOTE}${USUAL_REMOTE}/HEAD`) ?? heads[0];
   const remote = ofRemote === undefined ? USUAL_REMOTE : (ofRemote.name.slice(REMOTE.length).split('/')[0] ?? '');
@@ -46,20 +47,25 @@ export function baseAmong(repository: Repository, known: readonly Ref[]): Base |
   if (branch === null) return null;
   const tracking = `${REMOTE}${remote}/${branch}`;
   const refs = USUAL_NAMES.includes(branch) ? known : refsOf(repository, [LOCAL + branch, tracking]);
+  if (refs === null) return 'unanswered';
   const local = refs.find(({ name }) => name === LOCAL + branch);
   const theirs = refs.find(({ name }) => name === tracking);
-  const isAhead =
-    local === undefined || (theirs !== undefined && isAncestor(repository, local.commit, theirs.commit) === true);
-  if (theirs !== undefined && isAhead && theirs.commit !== local?.commit) {
+  const isBehind = local && theirs ? isAncestor(repository, local.commit, theirs.commit) : local === undefined;
+  if (isBehind === null) return 'unanswered';
+  if (theirs !== undefined && isBehind && theirs.commit !== local?.commit) {
     const behind = local === undefined ? null : countBetween(repository, local, theirs);
     return { branch, name: `${remote}/${branch}`, commit: theirs.commit, behind };
   }
   return local === undefined ? null : { branch, name: branch, commit: local.commit, behind: null };
 }
 
-/** @param patterns of `git for-each-ref` */
-export function refsOf({ ask }: Repository, patterns: readonly string[]): Ref[] {
-  const lines = ask([...REFS, ...patterns])?.split('\n') ?? [];
+/**
+ * @param patterns of `git for-each-ref`
+ * @returns null if git does not say
+ */
+export function refsOf({ ask }: Repository, patterns: readonly string[]): Ref[] | null {
+  const lines = ask([...REFS, ...patterns])?.split('\n');
+  if (lines === undefined) return null;
   return lines.flatMap((line) => {
     const [name = '', commit = '', target = ''] = line.split('\t');
     return commit === '' ? [] : [{ name, commit, target }];

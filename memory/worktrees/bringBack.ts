@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { shellLine } from '../../src/log/shellWords.js';
 import { SECOND } from '../../src/time.js';
+import { commitNamed } from '../git/ancestry.js';
 import { isCommit } from '../git/checkout.js';
 import type { GitVariables } from '../git/gitLine.js';
 import { type Asking, type Repository, withRepository } from '../git/repository.js';
@@ -53,7 +54,8 @@ function endedOf(repository: Repository, { root, common }: Removed): Removal | n
   const { kept, head, tip, branch } = last;
   const contents = kept ?? head;
   if (contents === null || commitOf(repository, contents) === null) return null;
-  return tip !== null && commitOf(repository, `refs/heads/${branch}`) !== null ? null : last;
+  const isBranchGone = tip === null || commitNamed(repository, `refs/heads/${branch}`) === null;
+  return isBranchGone ? last : null;
 }
 
 /** @returns the folder, with the words about branch and commit around it */

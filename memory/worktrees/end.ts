@@ -160,12 +160,14 @@ class Performance {
   #isHeld(commit: string): boolean {
     const { examined, worktrees } = this.#ending;
     const words = ['for-each-ref', '--format=%(refname)%09%(symref)', '--contains', commit, LOCAL];
+    // Unanswered, it may be the only one: the commit is kept.
     const lines = this.#repository.ask(words)?.split('\n') ?? [];
     const holders = lines.filter((line) => line.endsWith('\t')).map((line) => line.slice(LOCAL.length, -1));
     const others = holders.filter((branch) => branch !== examined.branch);
     if (others.length === 0) return false;
     const leaving = new Set(worktrees.flatMap((each) => (each.is_main ? [] : [each.branch])));
-    const lasting = baseOf(this.#repository)?.branch;
+    const base = baseOf(this.#repository);
+    const lasting = base === 'unanswered' ? null : base?.branch;
     return others.some((branch) => branch === lasting || !leaving.has(branch));
   }
 

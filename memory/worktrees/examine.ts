@@ -68,7 +68,7 @@ class Examination {
   /** By the commit of the target: its commits are read once for all that are merged into it. */
   readonly #merges = new Map<string, Merges>();
   /** The default branch. Undefined until it is asked for; null if none is known. */
-  #base: Base | null | undefined;
+  #base: Base | 'unanswered' | null | undefined;
   readonly #variables: GitVariables;
   /** Undefined until the first merge is asked for. */
   #authorReasons: readonly Reason[] | undefined;
@@ -131,6 +131,7 @@ class Examination {
     if (way === 'keep_branch') return { ...none, reasons: [] };
     if (this.#base === undefined) this.#base = baseOf(this.#repository);
     const base = this.#base;
+    if (base === 'unanswered') return { ...none, reasons: [UNKNOWN_DEFAULT] };
     if (branch !== null && branch === base?.branch) return { ...none, reasons: [defaultBranch(branch)] };
     if (way !== 'merge') return { ...none, reasons: [] };
     const wanted = into ?? base;
@@ -174,6 +175,12 @@ function leftover({ path, ghost }: Worktree): Reason {
           : '`watchkeeper worktree list` says what to do about leftovers; look at its files first',
   };
 }
+
+const UNKNOWN_DEFAULT: Reason = {
+  reason: 'default_branch',
+  words: 'git does not say which branch is the default one',
+  remedy: 'try again',
+};
 
 function defaultBranch(branch: string): Reason {
   return {

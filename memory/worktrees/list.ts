@@ -50,7 +50,8 @@ export function listWorktrees(
   return withRepository(place.root, variables, ASKING, (repository) => {
     const worktrees = worktreesOf(place, here, repository);
     const roots = new Set(worktrees.map(({ path }) => path));
-    const base = baseOf(repository);
+    const found = baseOf(repository);
+    const base = found === 'unanswered' ? null : found;
     const stated = worktrees.map((worktree) => withState(repository, worktree, roots));
     const answers = answersFor(repository, base, stated);
     const times = commitTimes(

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { MINUTE, SECOND } from '../../src/time.js';
+import { commitNamed } from '../git/ancestry.js';
 import { gitFoldersOf } from '../git/checkout.js';
 import { type GitVariables, ordinaryLine, runGit } from '../git/gitLine.js';
 import { type Asking, type Repository, withRepository } from '../git/repository.js';
@@ -50,6 +51,7 @@ export function planWorktree(
   const { name, type, branch: existing } = wanted;
   return withRepository(place.root, variables, ASKING, (repository) => {
     const known = refsOf(repository, [LOCAL, ...REFS_OF_BASE]);
+    if (known === null) return null;
     const refs = known.flatMap(({ name }) => (name.startsWith(LOCAL) ? [name] : []));
     const branch = existing ?? `${type}/${name}`;
     const path = folderOf(place, type, name, repository.isContainer);
@@ -74,11 +76,13 @@ function beginning(repository: Repository, { from, branch }: Wanted, known: read
   const named = branch === null ? from : LOCAL + branch;
   if (named === null) {
     const base = baseAmong(repository, known);
+    if (base === 'unanswered') return 'git does not say which branch is the default one: try again, or say --from REF';
     return base ?? 'there is no default branch with a commit: make a first commit, or say --from REF';
   }
-  const commit = named.startsWith('-') ? null : repository.ask(['rev-parse', '--verify', '-q', `${named}^{commit}`]);
+  const commit = named.startsWith('-') ? null : commitNamed(repository, named);
+  if (commit === 'unanswered') return `git does not say which commit ${named} is: try again`;
   if (commit === null) return branch === null ? `there is no commit ${named}` : `there is no branch ${branch}`;
-  return { name: branch ?? named, commit: commit.trim(), behind: null };
+  return { name: branch ?? named, commit, behind: null };
 }
 
 function includedIn(repository: Repository, place: RepositoryPlace): Included {

@@ -1,5 +1,6 @@
 // covers: memory/look/stillInDoubt.ts
 /** A half-written file is in doubt until another agent has finished it; then its session weighs less, and says who has. */
+import { renameSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { crashOf } from '../../../memory/brief/crashReport.js';
 import { contextFor } from '../../../memory/brief/resumeContext.js';
@@ -111,6 +112,13 @@ test('one that a person has deleted is in doubt only while a command that may ha
     weights: ['open_turn'],
     settled: [{ path: FILE, how: 'deleted', by: null }],
   });
+});
+
+test('one whose whole directory is gone is not deleted: its disk may come back', async () => {
+  const morning = new Morning();
+  await morning.finishes(WORK, WORK, 'kill');
+  renameSync(morning.path('.'), morning.path('../removed disk'));
+  expect(await found(morning)).toMatchObject({ weights: ['files_in_doubt'], settled: [] });
 });
 
 test('one that an earlier conversation, resumed and still open, has written since is in doubt no more', async () => {

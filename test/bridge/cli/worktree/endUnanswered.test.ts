@@ -101,3 +101,24 @@ test('a branch that git neither removes nor denies stays, and the way back does 
   scene.wayBack(ended.way_back);
   expect(existsSync(scene.path)).toBe(true);
 });
+
+test(
+  'no other branch is taken for the default one: none is merged into, and the default one is not discarded',
+  async () => {
+    let merged = 0;
+    await withoutEach(async (questions) => {
+      const scene = new Unanswered(questions);
+      const { git, root } = scene;
+      git.run(root, 'switch', '-q', '-c', 'trunk');
+      const before = scene.head();
+      const { removed } = await scene.endedSo(['one', '--merge']);
+      merged += removed ? 1 : 0;
+      expect(scene.head()).toBe(before);
+      git.run(root, 'worktree', 'add', '-q', join(scene.folder, 'm'), 'main');
+      expect((await scene.endedSo(['main', '--discard', 'main'])).removed).toBe(false);
+      return scene.asked;
+    });
+    expect(merged).toBeGreaterThan(1);
+  },
+  LIMIT_MS,
+);

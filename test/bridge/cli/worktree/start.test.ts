@@ -1,14 +1,17 @@
 // covers: memory/verbs/startWorktree.ts memory/worktrees/start.ts memory/worktrees/include.ts memory/worktrees/naming.ts
 /** `watchkeeper worktree start`: what it shows, makes, copies, runs and refuses. */
+import { randomUUID } from 'node:crypto';
 import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { command } from '../../../../bridge/cli/worktree/worktree.js';
 import { programRunner } from '../../../../bridge/command/runProgram.js';
 import { UsageError, WatchkeeperError } from '../../../../src/errors.js';
 import { readProcessIdentity } from '../../../../src/host/identity.js';
 import { systemClock } from '../../../../src/time.js';
+import { testFolder } from '../../../harness/folder.js';
 import { put } from '../../../memory/git/plainGit.js';
+import { UnansweredGit, withoutEach } from '../../../memory/git/unansweredGit.js';
 import { everyFile, Worktrees } from '../../../memory/worktrees/scene.js';
 import { runCommand } from '../inProcess.js';
 
@@ -18,8 +21,8 @@ beforeEach(() => {
   made = new Worktrees();
 });
 
-async function start(args: readonly string[], directory = made.root, typed?: string) {
-  const variables = { ...made.git.variables, WATCHKEEPER_HOME: join(made.folder, 'memory') };
+async function start(args: readonly string[], directory = made.root, typed?: string, more = {}) {
+  const variables = { ...made.git.variables, ...more, WATCHKEEPER_HOME: join(made.folder, 'memory') };
   const surroundings = { directory, process: readProcessIdentity('host'), variables };
   const runProgram = programRunner(made.git.variables, systemClock);
   try {
@@ -226,3 +229,20 @@ describe('it is refused, with what would do', () => {
     rmSync(outer, { recursive: true });
   });
 });
+
+test.each([['--from', 'main'], ['--branch', 'side'], []])(
+  'while git does not answer, nothing is said to be missing: %s %s',
+  async (...args) => {
+    made.git.run(made.root, 'branch', 'side');
+    await withoutEach(async (questions) => {
+      const asked = new UnansweredGit(
+        join(testFolder(), `git ${questions.length === 0 ? '' : randomUUID()}`),
+        questions,
+      );
+      const PATH = [asked.folder, made.git.variables.PATH].join(delimiter);
+      const { out, err } = await start(['login', '--type', 'feature', ...args], made.root, undefined, { PATH });
+      expect(out + err).not.toMatch(/there is no/);
+      return asked;
+    });
+  },
+);
