@@ -11,10 +11,11 @@ export function commitNamed({ askEnd }: Pick<Repository, 'askEnd'>, name: string
   return code === NO ? null : 'unanswered';
 }
 
-/** @returns whether a commit is in the history of another, which a commit that is gone is not; null if git does not say */
+/** @returns whether a commit is in the history of another: false also if one of them is not there; null if git does not say */
 export function isAncestor(repository: Pick<Repository, 'askEnd'>, commit: string, of: string): boolean | null {
   const { code } = repository.askEnd(['merge-base', '--is-ancestor', commit, of]);
   if (code === 0) return true;
-  // Of a commit that is gone, git says so as it says that it failed.
-  return code === NO || commitNamed(repository, commit) === null ? false : null;
+  if (code === NO) return false;
+  // Git exits the same way for a commit that is not there as for a failure.
+  return [commit, of].some((name) => commitNamed(repository, name) === null) ? false : null;
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isoTime, SECOND } from '../../src/time.js';
-import { isAncestor } from './ancestry.js';
+import { commitNamed, isAncestor } from './ancestry.js';
 import { type Checkout, checkoutOf, gitFoldersOf, isCommit } from './checkout.js';
 import type { GitVariables } from './gitLine.js';
 import { isOtherWorktree } from './otherWorktrees.js';
@@ -13,6 +13,8 @@ const FILES: Asking = { about: 'files', preparingMs: 5 * SECOND, askingMs: 10 * 
 const COMMITS: Asking = { ...FILES, about: 'commits' };
 /** For calls at an agent's start, which may take two seconds in all. */
 const COMMITS_AT_START: Asking = { about: 'commits', preparingMs: SECOND / 4, askingMs: SECOND };
+/** How `git symbolic-ref` exits if no branch is checked out. */
+const NONE = 1;
 const DIGEST_LENGTH = 16;
 const MOST_COMMITS = 200;
 /** How a line of `git status` begins. */
@@ -25,14 +27,12 @@ export interface GitState {
   readonly head: string | null;
   /** Null if none is checked out. */
   readonly branch: string | null;
-  /** A digest of the uncommitted changes; null if there are none. */
+  /** A digest of the uncommitted changes; null if there are none, or git cannot compare them with the commit. */
   readonly dirty_digest: string | null;
   /** Changed and untracked files, relative to the top level. */
   readonly dirty: readonly string[];
   /** Those of them whose contents are not in the digest: untracked files; all if git cannot compare them with a commit. */
   readonly undigested: readonly string[];
-  /** Whether git could compare them with the commit. Before the first one, there is nothing to compare. */
-  readonly is_compared: boolean;
 }
 
 /** Uncommitted changes at an earlier time. */
@@ -72,11 +72,11 @@ export class Git {
       if (changes === null) return null;
       const diff = diffOf(repository, changes, print);
       if (diff === null) return null;
-      const checkout = this.#checkout(repository.ask);
+      const checkout = this.#checkout(repository);
+      if (checkout === null) return null;
       return {
         ...checkout,
-        is_compared: isCompared(diff, checkout),
-        dirty_digest: digestOf(changes, diff),
+        dirty_digest: digestOf(changes, diff, checkout),
         dirty: changes.map(pathOf),
         undigested: changes.filter((entry) => diff.text === null || entry.startsWith(UNTRACKED)).map(pathOf),
       };
@@ -97,8 +97,10 @@ export class Git {
       if (dirty !== then.dirty) return { dirty, is_same: false };
       const diff = diffOf(repository, changes, 'plain');
       if (diff === null) return null;
-      const is_same = digestOf(changes, diff) === then.dirty_digest;
-      return is_same || isCompared(diff, this.#checkout(repository.ask)) ? { dirty, is_same } : null;
+      const checkout = this.#checkout(repository);
+      const digest = checkout === null ? null : digestOf(changes, diff, checkout);
+      const isKnown = dirty === 0 || (digest !== null && then.dirty_digest !== null);
+      return isKnown ? { dirty, is_same: digest === then.dirty_digest } : null;
     });
   }
 
@@ -167,14 +169,18 @@ export class Git {
     return print === 'plain' ? entries.filter((entry) => !isOwnWorktree(entry, this.#root)) : entries;
   }
 
+  /** @returns what is checked out; null if the directory is no worktree, or git does not say */
+  checkout(): Checkout | null {
+    return this.#within(COMMITS, (repository) => this.#checkout(repository));
+  }
+
   /** Most repositories show it in two files, which saves two processes. */
-  #checkout(ask: Repository['ask']): Checkout {
+  #checkout(repository: Repository): Checkout | null {
     const shown = checkoutOf(this.#root);
     if (shown !== null && shown.head !== null) return shown;
-    return {
-      head: ask(['rev-parse', '--verify', '-q', 'HEAD'])?.trim() || null,
-      branch: ask(['symbolic-ref', '--short', '-q', 'HEAD'])?.trim() || null,
-    };
+    const head = commitNamed(repository, 'HEAD');
+    const branch = shown === null ? branchNamed(repository) : shown.branch;
+    return head === 'unanswered' || branch === undefined ? null : { head, branch };
   }
 
   #within<Answer>(asking: Asking, question: (repository: Repository) => Answer | null): Answer | null {
@@ -195,6 +201,13 @@ function isOwnWorktree(entry: string, root: string): boolean {
   return entry.startsWith(UNTRACKED) && path.endsWith('/') && isOtherWorktree(join(root, path), root);
 }
 
+/** @returns null if none is checked out; undefined if git does not say */
+function branchNamed({ askEnd }: Repository): string | null | undefined {
+  const { code, out } = askEnd(['symbolic-ref', '--short', '-q', 'HEAD']);
+  if (code === 0) return out.trim();
+  return code === NONE ? null : undefined;
+}
+
 function countOf(printed: string | null): number | null {
   return printed === null ? null : Number(printed);
 }
@@ -204,23 +217,19 @@ function pathOf(entry: string): string {
 }
 
 interface Diff {
-  /** Null if git cannot compare the files with a commit, such as before the first one. */
+  /** Null if git cannot compare the files with a commit: there is none yet, it lacks a file, or the changes are too long. */
   readonly text: string | null;
 }
 
 /** @returns null if git takes too long */
 function diffOf({ askEnd }: Repository, changes: readonly string[], print: Print): Diff | null {
   if (changes.length === 0) return { text: '' };
-  const { code, out } = askEnd(['diff', OF_SUBMODULES, 'HEAD'], print);
-  return code === null ? null : { text: code === 0 ? out : null };
+  const { code, is_cut, out } = askEnd(['diff', OF_SUBMODULES, 'HEAD'], print);
+  return code === null && !is_cut ? null : { text: code === 0 ? out : null };
 }
 
-function isCompared({ text }: Diff, { head }: Checkout): boolean {
-  return text !== null || head === null;
-}
-
-function digestOf(changes: readonly string[], diff: Diff): string | null {
-  if (changes.length === 0) return null;
+function digestOf(changes: readonly string[], diff: Diff, { head }: Checkout): string | null {
+  if (changes.length === 0 || (diff.text === null && head !== null)) return null;
   const text = `${changes.map((entry) => `${entry}\0`).join('')}\n${diff.text ?? ''}`;
   return createHash('sha256').update(text).digest('hex').slice(0, DIGEST_LENGTH);
 }

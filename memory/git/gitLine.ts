@@ -11,9 +11,11 @@
  * One door stays for the caller to close: to look into a submodule, git starts itself there, with the submodule's configuration.
  * A call that compares files must ignore what is dirty in submodules.
  */
+
 import { spawnSync } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { errorCode } from '../../src/errors.js';
 import { type GitFolders, gitFoldersOf } from './checkout.js';
 
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -32,8 +34,9 @@ export interface GitLine {
 }
 
 export interface GitEnd {
-  /** Null if git is not installed, or was ended because it took too long. */
+  /** Null if git is not installed, or was ended because it took too long, or printed too much (`is_cut`). */
   readonly code: number | null;
+  readonly is_cut?: boolean;
   readonly out: string;
   /** Its errors and warnings. */
   readonly err: string;
@@ -79,8 +82,7 @@ const NO_CONFIGURATION = { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: 
 export function privateLine(repository: PrivateRepository, args: readonly string[], variables: GitVariables): GitLine {
   const { root, folder, common, ours, settings } = repository;
   return gitLine(['-C', root, ...settings.flatMap((setting) => ['-c', setting]), ...args], root, {
-    PATH: variables.PATH,
-    HOME: variables.HOME,
+    ...{ PATH: variables.PATH, HOME: variables.HOME },
     GIT_DIR: folder,
     GIT_COMMON_DIR: ours,
     GIT_OBJECT_DIRECTORY: join(common, 'objects'),
@@ -166,10 +168,7 @@ function commitLine(
 ): GitLine {
   const files = join(ours, TRIAL.files);
   return gitLine(['-C', files, ...NO_ATTRIBUTES, ...args], root, {
-    PATH: variables.PATH,
-    HOME: variables.HOME,
-    GIT_DIR: ours,
-    GIT_COMMON_DIR: ours,
+    ...{ PATH: variables.PATH, HOME: variables.HOME, GIT_DIR: ours, GIT_COMMON_DIR: ours },
     GIT_OBJECT_DIRECTORY: objects,
     GIT_WORK_TREE: files,
     ...NO_CONFIGURATION,
@@ -197,7 +196,7 @@ export interface GitCall {
 
 /** Runs a line to its end, or for so long. */
 export function runGit({ command, args, env }: GitLine, { limitMs, input, encoding = 'utf8' }: GitCall): GitEnd {
-  const { status, stdout, stderr } = spawnSync(command, args, {
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
     // The `git` of a version manager may read files of its directory first.
     cwd: '/',
     encoding,
@@ -208,7 +207,7 @@ export function runGit({ command, args, env }: GitLine, { limitMs, input, encodi
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     env,
   });
-  return { code: status, out: stdout ?? '', err: stderr ?? '' };
+  return { code: status, is_cut: errorCode(error) === 'ENOBUFS', out: stdout ?? '', err: stderr ?? '' };
 }
 
 function gitLine(args: readonly string[], root: string, { PATH, ...environment }: GitLine['env']): GitLine {

@@ -66,15 +66,12 @@ export function commitsMade(
   { head, branch }: { readonly head: string | null; readonly branch: string | null },
   after: number,
 ): MadeCommit[] | null {
-  return withRepository(root, { PATH, HOME }, ASKING, ({ ask }) => {
-    const known = branch === null ? null : ask(['rev-parse', '--verify', '-q', `refs/heads/${branch}^{commit}`]);
-    const tips = [
-      'HEAD',
-      ...(known?.trim() ? [known.trim()] : []),
-      ...(head !== null && isCommit(head) ? [`^${head}`] : []),
-    ];
+  return withRepository(root, { PATH, HOME }, ASKING, (repository) => {
+    const known = branch === null ? null : commitNamed(repository, `refs/heads/${branch}`);
+    if (known === 'unanswered') return null;
+    const tips = ['HEAD', ...(known === null ? [] : [known]), ...(head !== null && isCommit(head) ? [`^${head}`] : [])];
     const limits = [`--since=@${Math.floor(after / SECOND)}`, `--max-count=${MOST_MADE}`];
-    const printed = ask(['log', '--reverse', '--format=%H %ct %s', ...limits, ...tips]);
+    const printed = repository.ask(['log', '--reverse', '--format=%H %ct %s', ...limits, ...tips]);
     return printed === null ? null : printed.split('\n').filter(Boolean).map(madeCommit);
   });
 }

@@ -1,8 +1,8 @@
 /** How the work has changed since a handoff was written, first of all by the session of its author. */
-import { existsSync } from 'node:fs';
-import { isAbsolute } from 'node:path';
+import { existsSync, lstatSync } from 'node:fs';
+import { isAbsolute, resolve } from 'node:path';
 import { counted } from '../../src/counted.js';
-import { checkoutOf, shortCommit } from '../git/checkout.js';
+import { shortCommit } from '../git/checkout.js';
 import { Git } from '../git/git.js';
 import { historySince, repositoryOf } from '../git/history.js';
 import { digestsOf } from '../keeping/digests.js';
@@ -115,9 +115,12 @@ function elsewhere(root: string): Drift {
   return { kind: 'other_repository', words: `it was written in another place: ${root}` };
 }
 
-function otherBranch({ workspace }: Viewer, { state: { offer } }: Handoff): Drift[] {
-  const now = checkoutOf(workspace.root)?.branch ?? null;
-  if (now === offer.branch) return [];
+function otherBranch({ workspace, surroundings }: Viewer, { state: { offer } }: Handoff): Drift[] {
+  const checkout = new Git(workspace.root, surroundings.variables).checkout();
+  // Git did not say it then, or does not say it now.
+  const isUnknown = checkout === null || (offer.dirty === null && offer.head === null);
+  if (isUnknown || checkout.branch === offer.branch) return [];
+  const now = checkout.branch;
   return [
     {
       kind: 'other_branch',
@@ -162,7 +165,10 @@ function ofFiles(memory: Viewer, handoff: Handoff): Drift[] {
   const found = [...digests].flatMap(([path, digest]): Drift[] => {
     const present = now.get(path);
     if (present === digest) return [];
-    if (present === undefined) return [{ kind: 'file_missing', path, words: `${path} is gone` }];
+    if (present === undefined)
+      return isGone(resolve(place.root, path))
+        ? [{ kind: 'file_missing', path, words: `${path} is gone` }]
+        : [{ kind: 'unknown', path, words: `${path} was not compared: it is too large, or cannot be read` }];
     return [{ kind: 'file_changed', path, words: `${path} was changed` }];
   });
   const named = found.filter((_, index) => index < MOST_FILES);
@@ -170,6 +176,14 @@ function ofFiles(memory: Viewer, handoff: Handoff): Drift[] {
   return more === 0
     ? named
     : [...named, { kind: 'file_changed', words: `${counted(more, 'more file')} changed or gone` }];
+}
+
+function isGone(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false;
+  }
 }
 
 function namesOf([first = '', ...more]: readonly string[]): string {

@@ -56,7 +56,7 @@ export async function settledSince(memory: Viewer, doubted: Doubted, workspace: 
     if (open.size === 0) break;
     for (const { at, ...file } of await changedBy(memory, other, workspace)) if (at > left(file.path)) settle(file);
   }
-  // Of a directory that is gone, on a removed disk perhaps, nobody has deleted a file alone.
+  // A missing directory, such as on a removed disk, does not show that a file was deleted.
   for (const { path, exists } of existsSync(workspace.root) ? doubtful : [])
     if (!exists && isKnownWritten(fold, path)) settle({ path, how: 'deleted', by: null });
   const last = Math.max(...[...open].map(left));

@@ -17,6 +17,7 @@ import { meant } from './meant.js';
 import { unanswered } from './unanswered.js';
 import { type Outcome, verb } from './verb.js';
 
+const INCOMPARABLE = 'git cannot compare the uncommitted changes';
 /** The name of the session's beginning. */
 const START = 'start';
 
@@ -60,7 +61,9 @@ function verified(memory: Viewer, session: OpenSession, name: string): Outcome {
   const checkpoint = session.log.state.checkpoints.get(name);
   if (checkpoint === undefined && name === START) return verifiedStart(memory, session);
   if (checkpoint === undefined) throw new UsageError(`there is no checkpoint "${name}"; --list shows them`);
-  const changes = changesSince(checkpoint, placeOf(memory, session));
+  const place = placeOf(memory, session);
+  const changes = changesSince(checkpoint, place);
+  if (changes.every((change) => change === INCOMPARABLE) && changes.length > 0) throw unanswered(place);
   const value = { name: checkpoint.name, changes };
   if (changes.length === 0) return { lines: 'nothing has changed since', value };
   return { lines: changes.join(', '), value, verdict: 'found' };
@@ -93,7 +96,7 @@ function marked(memory: Viewer, session: OpenSession, name: string): Outcome {
     worklogKind.line('checkpoint', { ...value, dirty: state?.dirty.length ?? 0 }),
   ]);
   const commit = head === null ? 'no commit' : shortCommit(head);
-  const dirt = dirty_digest === null ? '' : ', with uncommitted changes';
+  const dirt = state === null || state.dirty.length === 0 ? '' : ', with uncommitted changes';
   return { lines: `checkpoint "${name}": ${commit}${dirt}`, value };
 }
 
@@ -104,7 +107,7 @@ interface Place {
   readonly memory: Viewer;
 }
 
-/** @throws UnreachableError if git does not answer: that nothing can be seen is no state of the code */
+/** @throws UnreachableError if git does not answer: an unanswered question is not a state of the code */
 function requireState({ git, root }: Place, print?: Print): GitState | null {
   const state = git.state(print);
   if (state === 'unanswered') throw unanswered({ root });
@@ -133,11 +136,12 @@ function changesSince(checkpoint: Checkpoint, place: Place): string[] {
   ];
 }
 
-/** The number of files with changes is the same. */
+/** @returns what differs although as many files have changes as then */
 function contentChanges(checkpoint: Checkpoint, now: GitState | null, place: Place): string[] {
-  const isOther = isOtherDirt(checkpoint, now);
-  if (isOther && now?.is_compared === false) return ['git cannot compare the uncommitted changes'];
-  return isOther || isOtherUntracked(checkpoint, now, place) ? ['other uncommitted changes'] : [];
+  const isComparable = (checkpoint.dirty_digest === null) === ((now?.dirty_digest ?? null) === null);
+  if (checkpoint.dirty > 0 && !isComparable) return [INCOMPARABLE];
+  const isOther = isOtherDirt(checkpoint, now) || isOtherUntracked(checkpoint, now, place);
+  return isOther ? ['other uncommitted changes'] : [];
 }
 
 interface Before extends Checkout {

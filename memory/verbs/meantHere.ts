@@ -15,7 +15,7 @@ import { MOST_SHOWN } from './candidates.js';
 
 /** Ended sessions that are looked at for the one that ended last, the last begun first. */
 const MOST_ENDED = 50;
-/** So many sessions at rest are read, to see whether anything was done in them. */
+/** How many sessions at rest are read, to see whether anything was done in them. */
 const MOST_READ = 10;
 
 export interface MeantHere {

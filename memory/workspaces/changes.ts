@@ -54,30 +54,26 @@ export interface ScannedFiles {
   readonly listed: readonly string[] | null;
   /** Left out. */
   isOwn(path: string): boolean;
-  /** The only files that count, by the paths that are stored. All if it is not given. */
-  readonly known?: ReadonlySet<string> | undefined;
 }
 
 /**
  * @param redact for the paths, which are stored
  * @param now UTC epoch milliseconds
  */
-export function scanWorkspace(root: string, { listed, isOwn, known }: ScannedFiles, redact: Redact, now: number): Scan {
+export function scanWorkspace(root: string, { listed, isOwn }: ScannedFiles, redact: Redact, now: number): Scan {
   // Without a prototype: a file may be called `__proto__`.
   const entries: Record<string, readonly [number, number]> = Object.create(null);
-  const scan = { v: VERSION, at: now, entries, by_git: listed !== null || known !== undefined };
+  const scan = { v: VERSION, at: now, entries, by_git: listed !== null };
   let count = 0;
   let length = 0;
   for (const path of listed ?? filesBelow(root, '')) {
     if (isOwn(path)) continue;
-    const stored = redact(path);
-    if (known?.has(stored) === false) continue;
     const stat = seenEntry(join(root, path));
     if (stat === undefined || stat.isDirectory()) continue;
     count += 1;
     length += path.length;
     if (count > MOST_ENTRIES || length > MOST_PATHS_LENGTH) return { ...scan, complete: false };
-    entries[stored] = [stat.size, stat.mtimeMs];
+    entries[redact(path)] = [stat.size, stat.mtimeMs];
   }
   return { ...scan, complete: true };
 }

@@ -12,6 +12,8 @@ import type { Places } from '../home/places.js';
 import { type Changes, changesBetween, readScan, type Scan, scanWorkspace } from './changes.js';
 import { realOf } from './workspace.js';
 
+/** How the names of secrets begin. */
+const REDACTED = '[redacted:';
 /** In the session's folder. */
 export const SCAN_FILE = 'scan.json';
 /** Its paths have at most a quarter of that. */
@@ -22,7 +24,7 @@ export interface SinceScan {
   readonly since: number | null;
   /** Null without an earlier scan. */
   readonly changes: Changes | null;
-  /** Whether both scans have every file. */
+  /** Whether both scans have every file. False also if git does not answer. */
   readonly complete: boolean;
   /** Git did not answer, so new files are unknown. */
   readonly is_unanswered: boolean;
@@ -48,15 +50,28 @@ export function sinceScan(
   before: Scan | null,
 ): SinceScan {
   const listed = new Git(root, surroundings.variables).files();
-  // All files would have those that git ignores among them.
+  // A list of all files would include those that git ignores.
   const is_unanswered = listed === null && before !== null && before.by_git !== false && existsSync(join(root, '.git'));
-  const known = is_unanswered ? new Set(Object.keys(before.entries)) : undefined;
   const isOwn = ownFilesIn(root, places);
-  const scan = scanWorkspace(root, { listed, isOwn, known }, stamp.redact, clock.now());
+  const look = (paths: readonly string[] | null) =>
+    scanWorkspace(root, { listed: paths, isOwn }, stamp.redact, clock.now());
+  const scan = is_unanswered ? withUnseen(before, look(Object.keys(before.entries))) : look(listed);
   if (before === null) return { since: null, changes: null, complete: scan.complete, is_unanswered, scan };
   const exists = (path: string) => seenEntry(join(root, path)) !== undefined;
   const changes = changesBetween(before, scan, exists);
-  return { since: before.at, changes, complete: before.complete && scan.complete, is_unanswered, scan };
+  return {
+    since: before.at,
+    changes,
+    complete: before.complete && scan.complete && !is_unanswered,
+    is_unanswered,
+    scan,
+  };
+}
+
+/** A file whose name holds a secret cannot be found by the name that is stored, and stays as it was. */
+function withUnseen(before: Scan, scan: Scan): Scan {
+  const hidden = Object.entries(before.entries).filter(([path]) => path.includes(REDACTED));
+  return { ...scan, entries: { ...scan.entries, ...Object.fromEntries(hidden) } };
 }
 
 /** @returns whether a path, relative to the workspace, is one of the memory's own files, whose changes are no work */

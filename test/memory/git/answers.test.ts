@@ -23,7 +23,7 @@ function ourAnswers({ variables }: PlainGit, where: string) {
   const git = new Git(where, variables);
   const said = git.state();
   const state = said === 'unanswered' ? null : said;
-  const { undigested: _, is_compared: __, ...rest } = state ?? { undigested: [], is_compared: true };
+  const { undigested: _, ...rest } = state ?? { undigested: [] };
   return { state: state === null ? null : rest, files: git.files(), commits: git.commitsAfter(0) };
 }
 

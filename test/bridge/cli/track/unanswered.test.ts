@@ -1,6 +1,6 @@
 // covers: memory/git/git.ts memory/git/ancestry.ts memory/git/history.ts memory/verbs/checkpoint.ts memory/verbs/createHandoff.ts memory/handoffs/drift.ts memory/workspaces/scan.ts
 /** What people read while git does not answer: that it does not, and never that something is gone, new or different. */
-import { appendFileSync, mkdirSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdirSync, rmSync, truncateSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { testFolder } from '../../../harness/folder.js';
@@ -10,6 +10,7 @@ import { UnansweredGit, withoutEach } from '../../../memory/git/unansweredGit.js
 import { WorkScene } from '../work/scene.js';
 
 const LIMIT_MS = 120_000;
+const MEBIBYTE = 1024 * 1024;
 const NO_ANSWER = expect.stringMatching(/^git does not answer for /);
 const GIVEN = ['--title', 'Login', '--goal', 'g', '--learning', 'l', '--next', 'n', '--file', 'a.txt'];
 
@@ -53,6 +54,34 @@ test('no checkpoint is made of a state that git does not tell', async () => {
 });
 
 test(
+  'a checkpoint that was made without one of the answers is not told from the same state',
+  async () => {
+    let made = 0;
+    await withoutEach(async (questions) => {
+      const git = failing(questions);
+      made += 1;
+      const name = `c${made}`;
+      if ((await say(['track', 'checkpoint', name], git)).code !== 0) return git;
+      const { code, out, err } = await say(['track', 'checkpoint', '--verify', name]);
+      if (code === 3) expect(err).toEqual(NO_ANSWER);
+      else expect(out).toBe('nothing has changed since\n');
+      return git;
+    });
+  },
+  LIMIT_MS,
+);
+
+test('on a branch without a commit, that of the checkpoint is not among the present ones', async () => {
+  site.git.run(site.root, 'commit', '-q', '-a', '-m', 'three');
+  await say(['track', 'checkpoint', 'c']);
+  site.git.run(site.root, 'switch', '-q', '--orphan', 'docs');
+  expect(await say(['track', 'checkpoint', '--verify', 'c'])).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/^rewritten: .*on branch docs instead of main/),
+  });
+});
+
+test(
   'a checkpoint is compared as it is, or not at all',
   async () => {
     await say(['track', 'checkpoint', 'c']);
@@ -89,6 +118,7 @@ test('a scan names no file as new or gone that git ignores', async () => {
     expect.stringMatching(/changes\n {2}modified {2}a\.txt\n?$/),
     expect.stringContaining('git does not answer, so new files are not seen'),
   ]);
+  expect(await json(['track', 'status'], none)).toMatchObject({ changes: { complete: false } });
   const { created, deleted } = await json(['track', 'scan']);
   expect([created.paths, deleted.paths]).toEqual([['new.txt'], []]);
 });
@@ -125,3 +155,12 @@ test(
   },
   LIMIT_MS,
 );
+
+test('a file of a handoff that is too large to be compared is not gone', async () => {
+  const { handoff_id } = await json(['handoff', 'create', ...GIVEN]);
+  truncateSync(site.in('a.txt'), 100 * MEBIBYTE);
+  const { out } = await say(['handoff', 'show', handoff_id]);
+  expect(out).toContain('a.txt was not compared: it is too large, or cannot be read');
+  rmSync(site.in('a.txt'));
+  expect((await say(['handoff', 'show', handoff_id])).out).toContain('a.txt is gone');
+});
