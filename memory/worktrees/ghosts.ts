@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gitFoldersOf } from '../git/checkout.js';
 import { realOf } from '../workspaces/workspace.js';
-import { TYPES } from './naming.js';
+import { TYPES, typeFolderOf } from './naming.js';
 import { type Registered, type RepositoryPlace, repositoryAt } from './place.js';
 
 /** Where Claude Code makes worktrees, in the directory that it works in. */
@@ -34,22 +34,28 @@ export function ghostOf({ root, folder }: Registered): Ghost | null {
 
 /**
  * @param registered the linked worktrees of the repository
+ * @param isContainer whether it has no checkout of its own
  * @returns by path, folders that look like worktrees and are none. They are looked for next to others, and where we and Claude Code make them
  */
-export function leftovers(place: RepositoryPlace, registered: readonly Registered[]): Map<string, Ghost> {
+export function leftovers(
+  place: RepositoryPlace,
+  registered: readonly Registered[],
+  isContainer: boolean,
+): Map<string, Ghost> {
   const { common, home } = place;
   const roots = registered.flatMap(({ root }) => root ?? []);
   const known = new Set([home, common, ...roots].map((root) => realOf(root)));
   const own = [
     `${home}.worktrees`,
     ...[home, common, ...roots].map((root) => join(root, OF_CLAUDE)),
-    ...(home === dirname(common) ? TYPES.map((type) => join(home, type)) : []),
+    // Elsewhere, a folder such as `docs` has the files of the repository.
+    ...(isContainer ? TYPES.map((type) => typeFolderOf(place, type)) : []),
   ].map((folder) => realOf(folder));
   const found = new Map<string, Ghost>();
   const isOurs = (folder: string) => own.includes(folder);
   for (const parent of new Set([...own, ...roots.map((root) => realOf(dirname(root)))])) {
     for (const path of foldersIn(parent)) {
-      if (known.has(path)) continue;
+      if (known.has(path) || isOurs(path)) continue;
       if (existsSync(join(path, '.git'))) {
         const own = realOf(gitFoldersOf(path).folder);
         if (dirname(own) !== join(common, 'worktrees')) continue;

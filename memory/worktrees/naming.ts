@@ -39,7 +39,12 @@ export function branchFault(branch: string, refs: readonly string[]): string | n
 }
 
 /** @returns the folder of a new worktree */
-export function folderOf({ common, home }: RepositoryPlace, type: Type, name: string, isContainer: boolean): string {
-  if (isContainer) return join(home === common ? `${common}.worktrees` : home, type, name);
-  return join(`${home}.worktrees`, `${type}-${name}`);
+export function folderOf(place: RepositoryPlace, type: Type, name: string, isContainer: boolean): string {
+  if (isContainer) return join(typeFolderOf(place, type), name);
+  return join(`${place.home}.worktrees`, `${type}-${name}`);
+}
+
+/** @returns the folder of a container's worktrees of a type */
+export function typeFolderOf({ common, home }: RepositoryPlace, type: Type): string {
+  return join(home === common ? `${common}.worktrees` : home, type);
 }

@@ -34,7 +34,11 @@ export function worktreesOf(place: RepositoryPlace, here: ProcessIdentity, repos
   const registered = registeredIn(place.common);
   const linked = registered.map((one) => linkedWorktree(one, repository, here));
   const main = !repository.isContainer && hasCheckout(place) ? [mainWorktree(place, repository)] : [];
-  const left = [...leftovers(place, registered)].map(([path, ghost]) => ({ ...NOTHING, path, ghost }));
+  const left = [...leftovers(place, registered, repository.isContainer)].map(([path, ghost]) => ({
+    ...NOTHING,
+    path,
+    ghost,
+  }));
   return [...main, ...linked.sort(byPath), ...left.sort(byPath)];
 }
 

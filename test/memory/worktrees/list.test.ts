@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { appendFileSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { TYPES } from '../../../memory/worktrees/naming.js';
 import { repositoryAt } from '../../../memory/worktrees/place.js';
 import { sizeOf } from '../../../memory/worktrees/size.js';
 import { type Worktree, worktreesNamed } from '../../../memory/worktrees/worktree.js';
@@ -247,8 +248,9 @@ describe('leftovers', () => {
     expect(made.at(folder).ghost?.kind).toBe('unreadable');
   });
 
-  test('a folder next to a worktree that is no worktree is nothing', () => {
+  test("a folder next to a worktree that is no worktree is nothing, nor is one of the repository's own files", () => {
     const made = new Worktrees();
+    for (const type of TYPES) put(join(made.root, type, 'images/one.png'), 'p');
     made.add('feature/one', join(made.folder, 'elsewhere'));
     mkdirSync(join(made.folder, 'plain'));
     made.git.repository(join(made.folder, 'other'));
@@ -287,6 +289,15 @@ describe('a `.bare` container', () => {
     ]);
     expect(made.list(join(home, 'feature/one/sub'))).toEqual(listed);
     expect(placeOf(join(home, 'main'))).toMatchObject({ home, id: placeOf(home).id });
+  });
+
+  test('in a folder of a type, a worktree that has lost its `.git` is named', () => {
+    const { made, home } = container(true);
+    const path = join(home, 'feature/lost');
+    mkdirSync(path);
+    mkdirSync(join(home, 'fix'));
+    const found = made.list(home).worktrees.filter(({ ghost }) => ghost !== null);
+    expect(found).toMatchObject([{ path, ghost: { kind: 'lost_git' } }]);
   });
 });
 
