@@ -142,7 +142,7 @@ async function repositoryIn(
     if (stderr.includes('dubious ownership')) return { kind: 'foreign' };
     if (!(await isBelowRepository(path))) return { kind: 'none' };
     // Git is not installed.
-    return code === 'ENOENT' ? { kind: 'works' } : { kind: 'unknown', why: whyFailed('git', error) };
+    return code === 'ENOENT' ? { kind: 'works' } : { kind: 'unknown', why: whyFailed(line.command, error) };
   }
 }
 
@@ -179,7 +179,7 @@ async function accessAs(user: AgentUser, path: string): Promise<void> {
     const { code, stderr } = failureOf(error);
     // Only so does `test` say no. With words, or another code, it was not asked at all.
     if (code === REFUSED && stderr === '') throw Object.assign(new Error('refused'), { code: 'EACCES' });
-    throw new UnreachableError(whyFailed('test', error), { cause: error });
+    throw new UnreachableError(whyFailed(test.command, error), { cause: error });
   });
 }
 
