@@ -4,6 +4,7 @@ import { oneLine } from '../../src/log/visibleText.js';
 import { atMost, type Clock, describeDuration } from '../../src/time.js';
 
 const LATE = Symbol('late');
+const ONCE_MORE = 'fix what it says, then run the doctor again';
 
 export type Verdict = 'ok' | 'warning' | 'fault' | 'skipped';
 
@@ -36,6 +37,19 @@ export function fault(name: string, found: string, remedy: string): CheckResult 
   return result(name, 'fault', found, remedy);
 }
 
+/**
+ * A question that got no answer, or none that decides. Nothing is known to be amiss, so it is no fault; it is not well either, and
+ * nothing must be said as if there had been an answer.
+ * @param why a clause, such as the words of an error
+ */
+export function unchecked(name: string, why: string): CheckResult {
+  return warning(name, uncheckedWords(why), ONCE_MORE);
+}
+
+function uncheckedWords(why: string): string {
+  return `could not be checked: ${why}`;
+}
+
 /** Paths and words of others are in most sentences: each stays one line. */
 function result(name: string, verdict: Verdict, found: string, remedy: string | null = null): CheckResult {
   return { name: oneLine(name), verdict, found: oneLine(found), remedy: remedy === null ? null : oneLine(remedy) };
@@ -58,8 +72,6 @@ export async function examined(
   try {
     return await within(work, limitMs, clock);
   } catch (error) {
-    return [
-      fault(name, `could not be checked: ${describeError(error)}`, 'fix what it says, then run the doctor again'),
-    ];
+    return [fault(name, uncheckedWords(describeError(error)), ONCE_MORE)];
   }
 }

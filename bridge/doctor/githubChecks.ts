@@ -4,7 +4,7 @@ import { ARCHIVED, asSinkError } from '../../monitoring/incident/issue/githubRep
 import { type SinkError, WATCHDOG_LABEL } from '../../monitoring/incident/issue/issueSink.js';
 import type { Project, Settings } from '../../src/config/settings.js';
 import { type Clock, SECOND } from '../../src/time.js';
-import { type CheckResult, fault, ok, skipped, warning } from './checkResult.js';
+import { type CheckResult, fault, ok, skipped, unchecked, warning } from './checkResult.js';
 
 const REQUEST_TIMEOUT_MS = 10 * SECOND;
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
@@ -103,14 +103,14 @@ async function checkMayWrite(octokit: Octokit, target: Target, name: string): Pr
   );
   if (refusal?.status === 422) return ok(check, 'the token may write issues');
   if (refusal !== null && ARCHIVED.test(refusal.message)) return archived(check);
-  if (refusal?.status === 403 || refusal?.status === 404) {
+  if (refusal?.kind === 'refused' && (refusal.status === 403 || refusal.status === 404)) {
     return fault(
       check,
       `the token may not write issues (${refusal.status})`,
       'give it "Issues: read and write" for this repository (a classic token: the scope `repo`)',
     );
   }
-  return warning(check, 'GitHub does not say whether the token may write issues', 'run the doctor again later');
+  return unchecked(check, refusal?.message ?? 'GitHub does not say whether the token may write issues');
 }
 
 /** Setting a label needs the role triage; creating it, which happens once, the role write. */
@@ -121,21 +121,32 @@ async function checkMayLabel(
   { permissions }: Repository,
 ): Promise<CheckResult> {
   const check = `${name} label`;
-  const label = await octokit.rest.issues.getLabel({ ...target, name: WATCHDOG_LABEL }).catch(() => null);
-  const exists = label !== null;
   const { triage = false, push = false, admin = false } = permissions ?? {};
-  if (permissions === undefined || push || admin || (triage && exists)) {
-    return ok(check, exists ? `the label ${WATCHDOG_LABEL} is there` : `the label ${WATCHDOG_LABEL} will be created`);
+  const mayCreate = permissions === undefined || push || admin;
+  if (!mayCreate && !triage) {
+    const words = "the token's owner may not set labels: issues are filed without one";
+    return warning(check, words, "give the token's owner the triage or write role in this repository");
   }
+  const label = await lookForLabel(octokit, target);
+  if (label === 'there') return ok(check, `the label ${WATCHDOG_LABEL} is there`);
+  if (label !== 'missing') return unchecked(check, `whether the label ${WATCHDOG_LABEL} is there: ${label.message}`);
+  if (mayCreate) return ok(check, `the label ${WATCHDOG_LABEL} will be created`);
   return warning(
     check,
-    triage
-      ? `the label ${WATCHDOG_LABEL} does not exist, and the token's owner may not create it`
-      : "the token's owner may not set labels: issues are filed without one",
-    triage
-      ? `make the label ${WATCHDOG_LABEL} by hand`
-      : "give the token's owner the triage or write role in this repository",
+    `the label ${WATCHDOG_LABEL} does not exist, and the token's owner may not create it`,
+    `make the label ${WATCHDOG_LABEL} by hand`,
   );
+}
+
+/** @returns the error if GitHub did not say */
+async function lookForLabel(octokit: Octokit, target: Target): Promise<'there' | 'missing' | SinkError> {
+  try {
+    await octokit.rest.issues.getLabel({ ...target, name: WATCHDOG_LABEL });
+    return 'there';
+  } catch (thrown) {
+    const error = asSinkError(thrown, 'repeatable', `${target.owner}/${target.repo}`, 0);
+    return error.status === 404 ? 'missing' : error;
+  }
 }
 
 function checkVisibility(name: string, data: Repository, projects: readonly Project[]): CheckResult {

@@ -3,8 +3,9 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readRetentionRecord } from '../../monitoring/rounds/retentionRound.js';
 import type { Settings } from '../../src/config/settings.js';
+import { errorCode } from '../../src/errors.js';
 import { type Clock, DAY, describeDuration, HOUR, localTime } from '../../src/time.js';
-import { type CheckResult, ok, skipped, warning } from './checkResult.js';
+import { type CheckResult, ok, skipped, unchecked, warning } from './checkResult.js';
 
 const KIBIBYTE = 1024;
 const MEBIBYTE = KIBIBYTE * KIBIBYTE;
@@ -15,8 +16,10 @@ const OVERDUE_MS = 6 * HOUR;
 /** @returns the sizes of all that is kept, the largest first, and whether retention works */
 export async function checkGrowth({ logsFolder, retention }: Settings, clock: Clock): Promise<CheckResult> {
   const name = 'retention';
-  const sizes = await sizesIn(logsFolder);
-  if (sizes === null) return skipped(name, 'there is no logs folder yet');
+  const names = await readdir(logsFolder).catch(errorCode);
+  if (names === 'ENOENT') return skipped(name, 'there is no logs folder yet');
+  if (typeof names === 'string') return unchecked(name, `${logsFolder} cannot be read (${names})`);
+  const sizes = await sizesIn(logsFolder, names);
   const shown = sizes.map(({ entry, bytes, isWhole }) => `${entry} ${isWhole ? '' : 'over '}${describeBytes(bytes)}`);
   const kept = `kept ${retention.keptMs / DAY} days, archives ${retention.archiveMs / DAY} days`;
   const record = await readRetentionRecord(logsFolder);
@@ -34,9 +37,7 @@ export async function checkGrowth({ logsFolder, retention }: Settings, clock: Cl
   );
 }
 
-async function sizesIn(logsFolder: string) {
-  const names = await readdir(logsFolder).catch(() => null);
-  if (names === null) return null;
+async function sizesIn(logsFolder: string, names: readonly string[]) {
   const sizes = await Promise.all(names.map(async (entry) => ({ entry, ...(await sizeOf(join(logsFolder, entry))) })));
   return sizes.filter(({ bytes }) => bytes > 0).sort((a, b) => b.bytes - a.bytes);
 }

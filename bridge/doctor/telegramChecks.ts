@@ -5,8 +5,8 @@ import { counted } from '../../src/counted.js';
 import type { Presence } from '../../src/jobs/presence.js';
 import { type Clock, describeDuration, SECOND } from '../../src/time.js';
 import type { TelegramApi } from '../telegram/api.js';
-import { asChatError } from '../telegram/chatError.js';
-import { type CheckResult, fault, ok, skipped, warning } from './checkResult.js';
+import { asChatError, ChatError } from '../telegram/chatError.js';
+import { type CheckResult, fault, ok, skipped, unchecked, warning } from './checkResult.js';
 
 /** Another poller, interrupted by our poll, comes back within this time: backoffs begin with a few seconds. */
 const LISTEN_MS = 8 * SECOND;
@@ -39,7 +39,7 @@ export async function checkTelegram(
   ];
   return [
     ok(NAME.token, `the bot is @${bot.username}`),
-    await checkPrivacy(api, bot, settings),
+    ...(await checkPrivacy(api, bot, settings)),
     await checkPoller(api, ownBridge, clock),
     ...(await Promise.all(chats.map((chatId) => checkChat(api, chatId)))),
   ];
@@ -62,21 +62,46 @@ function tokenComplaint(error: unknown): CheckResult {
 }
 
 /** An administrator gets every message, whatever the mode. */
-async function checkPrivacy(api: TelegramApi, bot: UserFromGetMe, { projects }: Settings): Promise<CheckResult> {
+async function checkPrivacy(api: TelegramApi, bot: UserFromGetMe, { projects }: Settings): Promise<CheckResult[]> {
   if (bot.can_read_all_group_messages) {
-    return ok(
-      NAME.privacy,
-      'privacy mode is off: the bot receives all messages, and so those that mention it in a group',
-    );
+    const words = 'privacy mode is off: the bot receives all messages, and so those that mention it in a group';
+    return [ok(NAME.privacy, words)];
   }
   const groups = [...projects.values()].flatMap(({ places }) => places).filter(({ chatId }) => chatId.startsWith('-'));
-  if (groups.length === 0) return ok(NAME.privacy, 'privacy mode is on, which only matters in groups; none is listed');
+  if (groups.length === 0)
+    return [ok(NAME.privacy, 'privacy mode is on, which only matters in groups; none is listed')];
   const deaf: Place[] = [];
+  const unanswered = new Map<string, string>();
   for (const place of groups) {
-    const membership = await api.getOwnMembership(place.chatId).catch(() => null);
-    if (membership?.status !== 'administrator') deaf.push(place);
+    const rights = await rightsIn(api, place.chatId);
+    if (rights instanceof ChatError) unanswered.set(place.chatId, rights.description);
+    else if (rights === 'ordinary') deaf.push(place);
   }
-  if (deaf.length === 0) return ok(NAME.privacy, 'privacy mode is on, but the bot is an administrator of every group');
+  const complaints = [
+    ...(deaf.length === 0 ? [] : [deafness(deaf)]),
+    ...[...unanswered].map(([id, why]) =>
+      unchecked(
+        NAME.privacy,
+        `privacy mode is on, and Telegram did not say whether the bot is an administrator of ${id} (${why})`,
+      ),
+    ),
+  ];
+  if (complaints.length > 0) return complaints;
+  return [ok(NAME.privacy, 'privacy mode is on, but the bot is an administrator of every group')];
+}
+
+/** A refusal is an answer: the bot is no member there. @returns the error if Telegram did not answer */
+async function rightsIn(api: TelegramApi, chatId: string): Promise<'administrator' | 'ordinary' | ChatError> {
+  try {
+    const { status } = await api.getOwnMembership(chatId);
+    return status === 'administrator' ? 'administrator' : 'ordinary';
+  } catch (error) {
+    const failure = asChatError(error);
+    return failure.kind === 'refused' ? 'ordinary' : failure;
+  }
+}
+
+function deafness(deaf: readonly Place[]): CheckResult {
   const ids = [...new Set(deaf.map(({ chatId }) => chatId))].join(', ');
   const wantsAll = deaf.some(({ trigger }) => trigger === 'any') ? '; `"trigger": "any"` has no effect there' : '';
   return warning(
@@ -179,7 +204,7 @@ async function checkChat(api: TelegramApi, chatId: string): Promise<CheckResult>
         `put ${migrateToChatId} into the project's \`chats\``,
       );
     }
-    if (kind !== 'refused') return warning(name, `it could not be checked (${description})`, 'run the doctor again');
+    if (kind !== 'refused') return unchecked(name, description);
     return chatId.startsWith('-')
       ? fault(
           name,

@@ -42,20 +42,25 @@ export type ServerState = 'on' | 'off' | 'fails' | 'none' | 'unknown';
 /** The state of an agent after `plugin install`. */
 export const AS_INSTALLED = {
   plugins: [{ id: PLUGIN_ID, scope: 'user', enabled: true, project: null }],
-  marketplace: 'the package',
-} satisfies Pick<AgentLook, 'plugins' | 'marketplace'>;
+  marketplaces: ['the package'],
+} satisfies Pick<AgentLook, 'plugins' | 'marketplaces'>;
 
 /** The plugin as it is found in an agent. */
 export interface AgentLook {
   readonly agent: AgentName;
-  readonly plugins: readonly FoundPlugin[];
-  /** The source of the marketplace of our name; null if there is none. */
-  readonly marketplace: string | null;
+  /** Null if the agent did not say: it may have some. */
+  readonly plugins: readonly FoundPlugin[] | null;
+  /** The sources of marketplaces of our name. Null if the agent did not say. */
+  readonly marketplaces: readonly string[] | null;
   readonly hooks: HookState;
   /** Whether they are off in this directory or shell, and may be on elsewhere. */
   readonly off_here: boolean;
-  readonly skills: 'plugin' | 'by hand' | 'none';
+  /** `unknown`: the agent did not say whether it has the plugin, and none is copied by hand. */
+  readonly skills: 'plugin' | 'by hand' | 'none' | 'unknown';
   readonly server: ServerState;
+  /** Why the agent did not say what is null above. */
+  readonly unanswered: readonly Trouble[];
+  /** All troubles, those of {@link unanswered} among them. */
   readonly trouble: readonly Trouble[];
 }
 
@@ -71,7 +76,7 @@ export interface PluginAgent {
    * @param look null if nothing is known, as before a first installation
    */
   installing(root: string, look: AgentLook | null): AgentCommand[];
-  /** @param look null for the state after a first installation */
+  /** @param look null for the state after a first installation, which also counts for what the agent did not say */
   removing(look: AgentLook | null): AgentCommand[];
   /** A hint for the person after an installation; null if the troubles say all. */
   readonly next: string | null;
@@ -104,6 +109,25 @@ export async function askForJson<T>(
     remedy: `run it yourself, and update ${program}`,
   });
   return null;
+}
+
+/** @returns the look at an agent that did not say which plugins it has */
+export function unknownLook(
+  agent: AgentName,
+  marketplaces: AgentLook['marketplaces'],
+  unanswered: readonly Trouble[],
+): AgentLook {
+  return {
+    agent,
+    plugins: null,
+    marketplaces,
+    hooks: 'unknown',
+    off_here: false,
+    skills: 'unknown',
+    server: 'unknown',
+    unanswered,
+    trouble: unanswered,
+  };
 }
 
 /** @returns undefined if it is no JSON */

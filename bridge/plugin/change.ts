@@ -39,6 +39,7 @@ export async function install(
 }
 
 /**
+ * An agent that does not say what it has is treated as one that has all: its installer says whether that was so.
  * @param everywhere whether the installation is forgotten, too; false: another agent may need it
  * @throws UnreachableError if the home of memory cannot be written
  */

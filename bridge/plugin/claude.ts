@@ -17,6 +17,7 @@ import {
   PLUGIN,
   PLUGIN_ID,
   type PluginAgent,
+  unknownLook,
 } from './agent.js';
 import { hooksSwitchedOff, windowsWithoutHooks } from './claudeSwitches.js';
 import type { Trouble } from './installation.js';
@@ -51,20 +52,29 @@ export const claude: PluginAgent = {
     ['claude', 'plugin', 'install', PLUGIN_ID],
   ],
   removing: (seen) => {
-    const { plugins: found, marketplace } = seen ?? AS_INSTALLED;
+    const found = seen?.plugins ?? AS_INSTALLED.plugins;
+    const { length } = seen?.marketplaces ?? AS_INSTALLED.marketplaces;
     return [
       ...found
         .filter(({ scope }) => scope === 'user')
         .map(({ id }): AgentCommand => ['claude', 'plugin', 'uninstall', id, '--scope', 'user']),
-      ...(marketplace === null ? [] : [['claude', 'plugin', 'marketplace', 'remove', MARKETPLACE] as const]),
+      ...(length === 0 ? [] : [['claude', 'plugin', 'marketplace', 'remove', MARKETPLACE] as const]),
     ];
   },
 };
 
 async function look(asker: Asker): Promise<AgentLook> {
-  const trouble: Trouble[] = [];
-  const listed = (await askForJson(['claude', 'plugin', 'list', '--json'], asker, plugins, trouble)) ?? [];
-  const known = await askForJson(['claude', 'plugin', 'marketplace', 'list', '--json'], asker, marketplaces, trouble);
+  const unanswered: Trouble[] = [];
+  const listed = await askForJson(['claude', 'plugin', 'list', '--json'], asker, plugins, unanswered);
+  const known = await askForJson(
+    ['claude', 'plugin', 'marketplace', 'list', '--json'],
+    asker,
+    marketplaces,
+    unanswered,
+  );
+  const sources = known?.filter(({ name }) => name === MARKETPLACE).map(sourceOf) ?? null;
+  if (listed === null) return unknownLook('claude', sources, unanswered);
+  const trouble = [...unanswered];
   const ours = listed.filter(({ id }) => id.startsWith(`${PLUGIN}@`));
   const found = ours.map(
     ({ id, scope, enabled, projectPath }): FoundPlugin => ({ id, scope, enabled, project: projectPath ?? null }),
@@ -89,11 +99,12 @@ async function look(asker: Asker): Promise<AgentLook> {
   return {
     agent: 'claude',
     plugins: found,
-    marketplace: sourceOf(known?.find(({ name }) => name === MARKETPLACE)),
+    marketplaces: sources,
     hooks: isOn ? (off === null ? 'on' : 'off') : found.length > 0 ? 'off' : 'none',
     off_here: isOn && off?.isHere === true,
     skills: isOn ? 'plugin' : byHand.length > 0 ? 'by hand' : 'none',
     server: server.state,
+    unanswered,
     trouble,
   };
 }
@@ -121,8 +132,8 @@ function uninstallCommand({ id, scope, project }: FoundPlugin): string {
   return `${place}${shellLine(['claude', 'plugin', 'uninstall', id, '--scope', scope])}`;
 }
 
-function sourceOf(marketplace: z.infer<typeof marketplaces>[number] | undefined): string | null {
-  return marketplace === undefined ? null : (marketplace.path ?? marketplace.repo ?? marketplace.name);
+function sourceOf({ name, path, repo }: z.infer<typeof marketplaces>[number]): string {
+  return path ?? repo ?? name;
 }
 
 function foldersOf({ directory, variables }: Surroundings) {

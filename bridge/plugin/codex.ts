@@ -18,6 +18,7 @@ import {
   PLUGIN_ID,
   type PluginAgent,
   parsedJson,
+  unknownLook,
 } from './agent.js';
 import { isOutdated } from './copiedFolder.js';
 import type { Trouble } from './installation.js';
@@ -58,25 +59,29 @@ export const codex: PluginAgent = {
   look,
   installing: (root, found) => [
     // It refuses another source for a name that it knows.
-    ...(found !== null && found.marketplace !== null && found.marketplace !== root ? [removeMarketplace] : []),
+    ...(found?.marketplaces?.some((source) => source !== root) ? [removeMarketplace] : []),
     ['codex', 'plugin', 'marketplace', 'add', root],
     ['codex', 'plugin', 'add', PLUGIN_ID],
   ],
   removing: (seen) => {
-    const { plugins: found, marketplace } = seen ?? AS_INSTALLED;
+    const found = seen?.plugins ?? AS_INSTALLED.plugins;
+    const { length } = seen?.marketplaces ?? AS_INSTALLED.marketplaces;
     return [
       ...found.map(({ id }): AgentCommand => ['codex', 'plugin', 'remove', id]),
-      ...(marketplace === null ? [] : [removeMarketplace]),
+      ...(length === 0 ? [] : [removeMarketplace]),
     ];
   },
 };
 const removeMarketplace: AgentCommand = ['codex', 'plugin', 'marketplace', 'remove', MARKETPLACE];
 
 async function look(asker: Asker): Promise<AgentLook> {
-  const trouble: Trouble[] = [];
-  const listed = await askForJson(['codex', 'plugin', 'list', '--json'], asker, plugins, trouble);
-  const known = await askForJson(['codex', 'plugin', 'marketplace', 'list', '--json'], asker, marketplaces, trouble);
-  const ours = (listed?.installed ?? []).filter(({ name }) => name === PLUGIN);
+  const unanswered: Trouble[] = [];
+  const listed = await askForJson(['codex', 'plugin', 'list', '--json'], asker, plugins, unanswered);
+  const known = await askForJson(['codex', 'plugin', 'marketplace', 'list', '--json'], asker, marketplaces, unanswered);
+  const sources = known?.marketplaces.filter(({ name }) => name === MARKETPLACE).map(({ root }) => root) ?? null;
+  if (listed === null) return unknownLook('codex', sources, unanswered);
+  const trouble = [...unanswered];
+  const ours = listed.installed.filter(({ name }) => name === PLUGIN);
   const found = ours.map(
     ({ pluginId, enabled }): FoundPlugin => ({ id: pluginId, scope: 'user', enabled, project: null }),
   );
@@ -97,11 +102,12 @@ async function look(asker: Asker): Promise<AgentLook> {
   return {
     agent: 'codex',
     plugins: found,
-    marketplace: known?.marketplaces.find(({ name }) => name === MARKETPLACE)?.root ?? null,
+    marketplaces: sources,
     hooks,
     off_here: isSwitchedOff,
     skills: isOn ? 'plugin' : byHand.length > 0 ? 'by hand' : 'none',
     server: server.state,
+    unanswered,
     trouble,
   };
 }

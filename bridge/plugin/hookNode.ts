@@ -2,6 +2,7 @@
 import { dirname, isAbsolute } from 'node:path';
 import { SECOND } from '../../src/time.js';
 import { findProgram } from '../agents/program/findProgram.js';
+import type { ProgramEnd } from '../command/runProgram.js';
 import type { Asker } from './agent.js';
 import { type Installation, REPEAT, type Trouble } from './installation.js';
 
@@ -22,14 +23,21 @@ export async function nodeTroubles({ node }: Installation, { run, surroundings }
         remedy: 'put node on PATH, or run `watchkeeper plugin install` again',
       },
     ];
-  const fault = await faultOf(found.path, run);
-  if (fault !== null) return [{ found: `${gone}${found.path} ${fault}, so the hooks do nothing`, remedy: REPEAT }];
-  return isThere ? [] : [{ found: `${gone}the hooks start ${found.path} instead`, remedy: REPEAT }];
+  const { path } = found;
+  const end = await run({ program: path, args: ['--version'], directory: dirname(path), limitMs: LIMIT_MS });
+  if (end.kind === 'late')
+    return [
+      {
+        found: `${gone}${path} took too long to say its version, so it is unknown whether the hooks run`,
+        remedy: 'run `watchkeeper plugin status` again; if it stays so, start that program yourself',
+      },
+    ];
+  const fault = faultOf(end);
+  if (fault !== null) return [{ found: `${gone}${path} ${fault}, so the hooks do nothing`, remedy: REPEAT }];
+  return isThere ? [] : [{ found: `${gone}the hooks start ${path} instead`, remedy: REPEAT }];
 }
 
-async function faultOf(path: string, run: Asker['run']): Promise<string | null> {
-  const end = await run({ program: path, args: ['--version'], directory: dirname(path), limitMs: LIMIT_MS });
-  if (end.kind === 'late') return 'does not say its version';
+function faultOf(end: Exclude<ProgramEnd, { kind: 'late' }>): string | null {
   if (end.kind === 'not_started') return `cannot be started (${end.why})`;
   if (end.code !== 0) return `fails with exit code ${end.code ?? 'none'}`;
   const [, major, minor] = /^v(\d+)\.(\d+)\./.exec(end.out) ?? [];

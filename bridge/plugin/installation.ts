@@ -2,7 +2,7 @@
 import { accessSync, constants, rmSync, type Stats, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import type { Places } from '../../memory/home/places.js';
-import { describeError, UnreachableError } from '../../src/errors.js';
+import { describeError, errorCode, UnreachableError } from '../../src/errors.js';
 import { replaceInFolderSync } from '../../src/files/durableFile.js';
 import { describeFileTrouble, readPlainFileSync } from '../../src/files/plainFile.js';
 import { describeStorageFault } from '../../src/files/storageFault.js';
@@ -57,10 +57,10 @@ export function writeInstallation(places: Places, { root, node }: Installation):
  */
 export function removeInstallation(places: Places): boolean {
   const file = places.installation;
-  if (statOf(file) === null) return false;
   try {
     rmSync(file);
   } catch (cause) {
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(cause))) return false;
     throw new UnreachableError(`${file} cannot be removed: ${describeError(cause)}`, { cause });
   }
   return true;

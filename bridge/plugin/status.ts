@@ -59,6 +59,12 @@ export async function statusOf(places: Places, agents: readonly PluginAgent[], a
   };
 }
 
+/** @returns false also if the agent did not say: see {@link isUnknown} */
 export function hasPlugin({ plugins }: AgentLook): boolean {
-  return plugins.length > 0;
+  return plugins !== null && plugins.length > 0;
+}
+
+/** @returns whether the agent may have the plugin, and did not say */
+export function isUnknown({ plugins }: AgentLook): boolean {
+  return plugins === null;
 }

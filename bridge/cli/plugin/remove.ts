@@ -7,9 +7,9 @@ import { systemClock } from '../../../src/time.js';
 import type { CommandContext, ExitCode } from '../../command/command.js';
 import { commandsOfRemoval, remove as removePlugin } from '../../plugin/change.js';
 import { lookAtSkillAgent, SKILL_AGENT_NAMES } from '../../plugin/skillAgents.js';
-import { hasPlugin, statusOf } from '../../plugin/status.js';
+import { AGENTS, isUnknown, statusOf } from '../../plugin/status.js';
 import type { PluginCall } from './call.js';
-import { doneLines, doneValue } from './lines.js';
+import { doneLines, doneValue, troubleLines } from './lines.js';
 import { removedFrom } from './skills.js';
 
 const KEPT =
@@ -30,7 +30,8 @@ export async function remove(call: PluginCall): Promise<ExitCode> {
   const { done, wasInstalled } = await removePlugin(places, { agents, everywhere: !isOfOne }, asker);
   const copies = isOfOne ? [] : removeCopies(context);
   const { agents: looks } = await statusOf(places, agents, asker);
-  const left = looks.filter(hasPlugin).flatMap(({ agent, plugins }) => plugins.map((plugin) => ({ agent, ...plugin })));
+  const left = looks.flatMap(({ agent, plugins }) => (plugins ?? []).map((plugin) => ({ agent, ...plugin })));
+  const trouble = looks.flatMap(({ agent, unanswered }) => unanswered.map((each) => ({ agent, ...each })));
   const running = done.length === 0 && !wasInstalled ? [] : runningSessions(call);
   const lines = [
     ...doneLines(done),
@@ -47,6 +48,8 @@ export async function remove(call: PluginCall): Promise<ExitCode> {
       ({ agent, id, scope, project }) =>
         `left: ${id} of ${agent}, scope ${scope}${project === null ? '' : ` of ${project}`}; remove it there`,
     ),
+    ...looks.filter(isUnknown).map(({ agent }) => `${AGENTS[agent].title} did not say whether it has the plugin now`),
+    ...troubleLines(trouble, context),
   ];
   print(lines, {
     installation: wasInstalled ? file : null,
@@ -54,8 +57,9 @@ export async function remove(call: PluginCall): Promise<ExitCode> {
     copies: copies.map(({ value }) => value),
     left,
     running,
+    trouble,
   });
-  return done.every(({ fault }) => fault === null) && left.length === 0 ? 0 : 1;
+  return done.every(({ fault }) => fault === null) && left.length === 0 && trouble.length === 0 ? 0 : 1;
 }
 
 /** Programs that are not on PATH any more may have them, too. */

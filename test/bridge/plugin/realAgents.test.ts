@@ -86,7 +86,8 @@ function scratch(name: AgentName) {
     remove: () => remove(places, { agents, everywhere: true }, asker),
     look: async () => {
       const { agents: looks, trouble } = await statusOf(places, agents, asker);
-      return { ...looks[0], trouble: trouble.map(({ found }) => found) };
+      const marketplace = looks[0]?.marketplaces?.[0] ?? null;
+      return { ...looks[0], marketplace, trouble: trouble.map(({ found }) => found) };
     },
     run: (program: string, args: readonly string[], more: Record<string, string> = {}) =>
       programRunner(

@@ -132,6 +132,14 @@ describe('the installation', () => {
   });
 });
 
+test('a node that takes too long to say its version is not said to keep the hooks from running', async () => {
+  const { home, root } = installedHook();
+  writeInstallation(new Places(home), { root, node: process.execPath });
+  const asker = { ...standIns([]).asker, run: async () => ({ kind: 'late' }) as const };
+  const { trouble } = await statusOf(new Places(home), [], asker);
+  expect(trouble.map(({ found }) => found)).toEqual([expect.stringMatching(/so it is unknown whether the hooks run$/)]);
+});
+
 describe('Claude Code', () => {
   test('has nothing, or hooks and skills', async () => {
     const scene = standIns();
@@ -262,10 +270,12 @@ describe('Claude Code', () => {
     const scene = standIns();
     scene.answer('claude', { 'plugin list --json': answer });
     expect(await look(scene, 'claude')).toEqual({
-      hooks: 'none',
-      skills: 'none',
+      hooks: 'unknown',
+      skills: 'unknown',
       trouble: [expect.stringMatching(words)],
     });
+    scene.answer('codex', { 'plugin list --json': answer });
+    expect(await AGENTS.codex.look(scene.asker)).toMatchObject({ plugins: null, marketplaces: [], server: 'unknown' });
   });
 
   test('cannot be started: that is said', async () => {

@@ -1,8 +1,9 @@
 /** `watchkeeper plugin` with programs that stand in for the agents. */
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { command } from '../../../../bridge/cli/plugin/plugin.js';
+import type { RunProgram } from '../../../../bridge/command/runProgram.js';
 import { checkPlugin } from '../../../../bridge/doctor/pluginChecks.js';
 import { worklogKind } from '../../../../memory/fold/rules/kind.js';
 import { Memory } from '../../../../memory/sessions/memory.js';
@@ -31,6 +32,20 @@ function installed(scene: StandIns) {
     'plugin marketplace list --json': { marketplaces: [{ name: 'watchkeeper', root: ROOT }] },
   });
 }
+
+/** The scene, whose Claude Code takes too long to answer some of its first questions about what it has. */
+function slow(scene: StandIns, question: string, times = Number.POSITIVE_INFINITY): StandIns {
+  let left = times;
+  const run: RunProgram = async (call) => {
+    if ([call.program, ...call.args].join(' ') !== question || left === 0) return scene.asker.run(call);
+    left -= 1;
+    return { kind: 'late' };
+  };
+  return { ...scene, asker: { ...scene.asker, run } };
+}
+
+const LIST = 'claude plugin list --json';
+const REMOVAL = [`claude plugin uninstall ${ID} --scope user`, 'claude plugin marketplace remove watchkeeper'];
 
 describe('plugin install', () => {
   // rule: the-agents-install-the-plugin
@@ -146,6 +161,44 @@ describe('plugin status', () => {
   });
 });
 
+describe('an agent that does not say what it has', () => {
+  test('counts as neither with nor without the plugin', async () => {
+    const scene = standIns();
+    const { code, out } = await call(slow(scene, LIST), 'status');
+    expect(code).toBe(1);
+    expect(out).not.toContain('no agent has the plugin');
+    expect(out).toMatch(/^Claude Code +unknown +unknown +unknown +did not answer$/m);
+    expect(out).toContain('Claude Code did not say whether it has the plugin\n');
+    const said = await call(slow(scene, LIST), 'status', '--json');
+    expect(JSON.parse(said.out).agents).toMatchObject([
+      { agent: 'claude', is_unanswered: true, plugins: [], marketplace: null, hooks: 'unknown', skills: 'unknown' },
+      { agent: 'codex', is_unanswered: false, plugins: [], marketplace: null, hooks: 'none', skills: 'none' },
+    ]);
+  });
+
+  test('gets the plugin removed; that it is gone is said only if the agent says so', async () => {
+    const scene = standIns(['claude']);
+    const silent = await call(slow(scene, LIST), 'remove');
+    expect(scene.changes()).toEqual([REMOVAL[0]]);
+    expect(silent.code).toBe(1);
+    expect(silent.out).not.toContain('nothing was installed');
+    expect(silent.out).toContain('Claude Code did not say whether it has the plugin now\n');
+    expect(silent.out).toMatch(
+      /claude: `claude plugin list --json`: it took too long and was ended\n +→ run it yourself/,
+    );
+    const said = JSON.parse((await call(slow(scene, LIST), 'remove', '--json')).out);
+    expect(said).toMatchObject({ left: [], trouble: [{ agent: 'claude', remedy: expect.any(String) }] });
+    expect(await call(slow(scene, LIST, 1), 'remove')).toMatchObject({ code: 0 });
+  });
+
+  test('gets the marketplace removed, too, if it does not name those that it has', async () => {
+    const scene = standIns(['claude']);
+    const { code, out } = await call(slow(scene, 'claude plugin marketplace list --json'), 'remove');
+    expect({ code, changes: scene.changes() }).toEqual({ code: 1, changes: [REMOVAL[1]] });
+    expect(out).toContain('claude plugin marketplace list --json`: it took too long');
+  });
+});
+
 describe('plugin status, while hooks that are on can record nothing', () => {
   /** Everything but what each test breaks is well. */
   async function working() {
@@ -228,6 +281,12 @@ describe('plugin remove', () => {
     expect({ code, more: scene.changes().slice(before) }).toEqual({ code: 1, more: [] });
     expect(out).toContain(`left: ${ID} of claude, scope project of /shop`);
     expect(existsSync(join(scene.home, 'installation'))).toBe(true);
+  });
+
+  test('does not take a file that it may not see for none', async () => {
+    const scene = standIns();
+    symlinkSync(scene.home, scene.home);
+    await expect(call(scene, 'remove')).rejects.toThrow(`${join(scene.home, 'installation')} cannot be removed`);
   });
 
   test('is no error if nothing was installed', async () => {
