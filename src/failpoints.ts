@@ -50,6 +50,7 @@ const OUTSIDE_EFFECTS = [
   'worktree.forget',
   'worktree.branch',
   'worktree.remote',
+  'worktree.note',
   'worktree.done',
   'critical_event.append',
   'queue.add',

@@ -2,6 +2,7 @@
 import { counted } from '../../src/counted.js';
 import { shellWord } from '../../src/log/shellWords.js';
 import type { Inside } from '../look/inWorktrees.js';
+import type { KeptRef } from '../worktrees/kept.js';
 import type { ListedWorktree, WorktreeList } from '../worktrees/list.js';
 import type { Answer, Why } from '../worktrees/merged.js';
 import { ago } from './status.js';
@@ -94,7 +95,10 @@ export function notesOn(worktree: ListedWorktree, { sessions, agents }: Inside):
  * @param days for which what was removed is kept
  * @returns sentences about removals that were cut off, and about what removed worktrees held
  */
-export function removedNotes({ kept, unfinished }: Pick<WorktreeList, 'kept' | 'unfinished'>, days: number): string[] {
+export function removedNotes(
+  { kept, unfinished }: { readonly kept: readonly KeptRef[] } & Pick<WorktreeList, 'unfinished'>,
+  days: number,
+): string[] {
   const cutOff = unfinished.map(
     ({ name }) => `${name}: its removal was cut off; \`watchkeeper worktree end ${name} --merge\` finishes it`,
   );
@@ -112,7 +116,7 @@ function ghostWords({ kind, answers_for }: NonNullable<ListedWorktree['ghost']>,
   const answers = answers_for === null ? '' : `; git there answers for ${answers_for}`;
   switch (kind) {
     case 'folder_gone':
-      return `git has registered it, but ${path} is gone`;
+      return `git has registered it, but ${path} is not there: deleted, moved, or on a disk that is not there now`;
     case 'replaced':
       return `git has registered it, but ${path} belongs to another repository`;
     case 'unreadable':

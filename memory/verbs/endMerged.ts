@@ -3,21 +3,24 @@ import { counted } from '../../src/counted.js';
 import type { Memory } from '../sessions/memory.js';
 import { endedLines, endedValue, reasonLines, reasonsValue } from '../show/endWords.js';
 import type { Ended } from '../worktrees/end.js';
-import type { Examined } from '../worktrees/examine.js';
+import { type Examined, NO_ANSWER_ON_DEFAULT } from '../worktrees/examine.js';
 import type { RepositoryPlace } from '../worktrees/place.js';
 import type { Reason } from '../worktrees/reasons.js';
 import { cutOffRemovals } from '../worktrees/records.js';
 import type { Worktree } from '../worktrees/worktree.js';
 import { type Around, reasonsAround } from './againstEnding.js';
 import { allOf, aroundOf, endOne, examinedOf, type Finished, finishNamed } from './removeWorktrees.js';
+import { unanswered } from './unanswered.js';
 import type { Door, Outcome } from './verb.js';
 
 interface Judged {
   readonly safe: readonly Examined[];
-  /** Those that are merged, with what speaks against each. */
+  /** Those that are merged, or of which git does not say enough, with what speaks against each. */
   readonly staying: readonly { readonly examined: Examined; readonly reasons: readonly Reason[] }[];
-  /** How many are not merged. */
+  /** How many are not merged, as far as is known. */
   readonly unmerged: number;
+  /** Of how many of these git cannot say it. */
+  readonly unknown: number;
 }
 
 /**
@@ -50,10 +53,13 @@ async function askAbout(memory: Memory, judged: Judged, door: Door): Promise<boo
 }
 
 function shown({ stamp }: Memory, judged: Judged): Outcome {
-  const { safe, unmerged } = judged;
+  const { safe, unmerged, unknown } = judged;
   const hint = safe.length === 0 ? 'no worktree can go' : `nothing was removed: add --yes to remove ${safe.length}`;
   return {
-    value: { safe: safe.map(({ name, worktree }) => ({ name, path: worktree.path })), stays: stays(judged), unmerged },
+    value: {
+      safe: safe.map(({ name, worktree }) => ({ name, path: worktree.path })),
+      ...{ stays: stays(judged), unmerged, unknown },
+    },
     lines: [...safeLines(judged), ...stayingLines(judged), hint].map(stamp.redact),
     ...(safe.length > 0 && { verdict: 'found' as const }),
   };
@@ -86,7 +92,7 @@ async function removeSafe(
   return {
     value: {
       ended: results.map((each) => endedValue(each.examined, each.ended)),
-      ...{ stays: stays(judged), unmerged: judged.unmerged },
+      ...{ stays: stays(judged), unmerged: judged.unmerged, unknown: judged.unknown },
     },
     lines: [...(lines.length === 0 ? ['no worktree can go'] : lines), ...stayingLines(judged)].map(redact),
     asides: [...asides, ...all.flatMap((each) => each.asides.map(redact))],
@@ -98,10 +104,12 @@ function safeLines({ safe }: Judged): string[] {
   return safe.map(({ name, worktree }) => `merged, and nothing speaks against it: ${name} (${worktree.path})`);
 }
 
-function stayingLines({ staying, unmerged }: Judged): string[] {
+function stayingLines({ staying, unmerged, unknown }: Judged): string[] {
+  const open = unmerged - unknown;
   return [
     ...staying.flatMap(({ examined, reasons }) => reasonLines(examined, reasons)),
-    ...(unmerged === 0 ? [] : [`not merged, and untouched: ${unmerged}`]),
+    ...(open === 0 ? [] : [`not merged, and untouched: ${open}`]),
+    ...(unknown === 0 ? [] : [`git cannot say whether they are merged, and untouched: ${unknown}`]),
   ];
 }
 
@@ -109,19 +117,30 @@ function stays({ staying }: Judged) {
   return staying.map(({ examined, reasons }) => reasonsValue(examined, reasons));
 }
 
+/** @throws UnreachableError if git does not say which branch is the default one */
 function judge(memory: Memory, place: RepositoryPlace, around: Around): Judged {
   const { worktrees } = around;
   const linked = worktrees.filter(({ is_main, ghost }) => !is_main && ghost === null);
   const wanted = linked.map((worktree) => ({ worktree, way: 'merge' as const, into: null, is_merged_only: true }));
-  const known = examinedOf(memory, place, wanted, worktrees).filter(({ merged }) => merged !== null);
-  const merged = known.filter((each) => each.merged?.merged === 'yes');
-  const judged = merged.map((examined) => ({
+  const known = examinedOf(memory, place, wanted, worktrees);
+  if (known.some(({ reasons }) => reasons.includes(NO_ANSWER_ON_DEFAULT))) throw unanswered(place);
+  const open = known.flatMap(({ merged }) => (merged === null || merged.merged === 'yes' ? [] : [merged.merged]));
+  const others = known.filter(
+    ({ merged, reasons }) => merged?.merged === 'yes' || (merged === null && !isBase(reasons)),
+  );
+  const judged = others.map((examined) => ({
     examined,
     reasons: [...reasonsAround(memory, examined.worktree, around), ...examined.reasons],
   }));
   return {
     safe: judged.filter(({ reasons }) => reasons.length === 0).map(({ examined }) => examined),
     staying: judged.filter(({ reasons }) => reasons.length > 0),
-    unmerged: known.length - merged.length,
+    unmerged: open.length,
+    unknown: open.filter((merged) => merged === 'unknown').length,
   };
+}
+
+/** The default branch itself is never merged, and nobody expects it to go. */
+function isBase(reasons: readonly Reason[]): boolean {
+  return reasons.some(({ reason }) => reason === 'default_branch');
 }

@@ -85,13 +85,14 @@ export function finishNamed(
   const [found] = worktreesNamed(cut.map(asWorktree), name, directory);
   const removal = cut.find(({ path, branch }) => found?.path === path && found.branch === branch);
   if (removal === undefined) return null;
-  const unknown = { asides: [], branch_stays: false };
-  const taken = removal.is_confirmed ? null : { fault: takeBack(place.common, removal), ...unknown };
+  const nothingDone = { asides: [], removal };
+  const taken = removal.is_confirmed ? null : { fault: takeBack(place.common, removal), ...nothingDone };
   if (taken !== null && taken.fault === null) return null;
-  const { fault, asides, branch_stays } = taken ??
-    finishWorktree(place, removal, isRemote, variables) ?? { fault: 'git does not answer', ...unknown };
+  const ended = taken ??
+    finishWorktree(place, removal, isRemote, variables) ?? { fault: 'git does not answer', ...nothingDone };
+  const { fault, asides } = ended;
   const done = `${removal.name}: the removal that was cut off is finished`;
-  const way_back = wayBack(branch_stays ? { ...removal, tip: null } : removal, stayingFolder(place));
+  const way_back = wayBack(ended.removal, stayingFolder(place));
   return { removal, way_back, fault, lines: [fault ?? done, ...backLines(way_back)], asides };
 }
 

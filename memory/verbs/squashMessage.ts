@@ -9,6 +9,7 @@ import { lookAt } from '../look/look.js';
 import { standingIn } from '../look/standing.js';
 import type { Memory } from '../sessions/memory.js';
 import { worktreeAt } from '../workspaces/workspace.js';
+import { unanswered } from './unanswered.js';
 
 const LONGEST_TITLE = 72;
 const LONGEST_LINE = 500;
@@ -30,7 +31,10 @@ export interface Squashed {
   readonly into: string;
 }
 
-/** @returns a title, a block for each session that began or entered there (purpose, summary, steps, files), and the commits' titles */
+/**
+ * @returns a title, a block for each session that began or entered there (purpose, summary, steps, files), and the commits' titles
+ * @throws UnreachableError if git does not answer
+ */
 export async function squashMessage(memory: Memory, { path, name, into }: Squashed): Promise<string> {
   const { known, guests } = standingIn(memory, worktreeAt(path));
   const ids = [...(known?.sessions ?? []), ...guests.map(({ id }) => id)].slice(-MOST_SESSIONS);
@@ -41,7 +45,9 @@ export async function squashMessage(memory: Memory, { path, name, into }: Squash
   }
   const purpose = blocks.find((block) => block.isExplicit)?.purpose ?? blocks[0]?.purpose ?? '';
   const { redact } = memory.stamp;
-  const commits = new Git(path, memory.surroundings.variables).subjectsSince(into, MOST_COMMITS) ?? [];
+  const commits = new Git(path, memory.surroundings.variables).subjectsSince(into, MOST_COMMITS);
+  // The commit lasts: without the titles it would never get them.
+  if (commits === null) throw unanswered({ root: path });
   const only = commits.length === 1 ? commits[0] : undefined;
   const title = headOf(purpose || only || titleOf(name), LONGEST_TITLE, redact);
   const subjects = commits.map((subject) => `- ${shorten(redact(oneLine(subject)), LONGEST_LINE)}`);

@@ -13,7 +13,7 @@ import {
   removedNotes,
   sizeCell,
 } from '../show/worktreeWords.js';
-import { findWorktrees, type ListedWorktree, listWorktrees } from '../worktrees/list.js';
+import { findWorktrees, type ListedWorktree, listWorktrees, type WorktreeList } from '../worktrees/list.js';
 import { type RepositoryPlace, repositoryAt, stayingFolder } from '../worktrees/place.js';
 import type { Removal } from '../worktrees/records.js';
 import { sizeOf } from '../worktrees/size.js';
@@ -36,7 +36,7 @@ export const list = verb({
     const place = placeOf(memory);
     const found = listWorktrees(place, memory.surroundings.process, memory.surroundings.variables);
     if (found === null) throw unanswered(place);
-    const { base, worktrees, removed, unfinished } = found;
+    const { base, worktrees, removed, unfinished, kept } = found;
     const inside = await insideOf(memory, worktrees);
     const roots = new Set(worktrees.map(({ path }) => path));
     const here = worktreeAround(worktrees, memory.workspace.root)?.path ?? null;
@@ -56,11 +56,20 @@ export const list = verb({
       },
       lines: tableOf(memory, rows, {
         base: base === null ? null : base.name,
-        below: removedNotes(found, memory.settings.removed_days),
+        below: removedNotes({ kept: kept ?? [], unfinished }, memory.settings.removed_days),
       }),
+      asides: unansweredAsides(found),
     };
   },
 });
+
+/** @returns what the table leaves out, because git did not answer */
+function unansweredAsides({ is_base_answered, kept }: WorktreeList): string[] {
+  return [
+    ...(is_base_answered ? [] : ['git did not say which branch is the default one, so not what is merged: try again']),
+    ...(kept === null ? ['git did not say what is kept of removed worktrees: try again'] : []),
+  ];
+}
 
 export const path = verb({
   name: 'path',

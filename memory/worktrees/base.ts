@@ -44,6 +44,7 @@ export function baseAmong(repository: Repository, known: readonly Ref[]): Base |
   const ofRemote = heads.find(({ name }) => name === `${REMOTE}${USUAL_REMOTE}/HEAD`) ?? heads[0];
   const remote = ofRemote === undefined ? USUAL_REMOTE : (ofRemote.name.slice(REMOTE.length).split('/')[0] ?? '');
   const branch = ofRemote?.target.slice(`${REMOTE}${remote}/`.length) ?? usualName(known) ?? ownHead(repository);
+  if (branch === undefined) return 'unanswered';
   if (branch === null) return null;
   const tracking = `${REMOTE}${remote}/${branch}`;
   const refs = USUAL_NAMES.includes(branch) ? known : refsOf(repository, [LOCAL + branch, tracking]);
@@ -76,8 +77,8 @@ function usualName(known: readonly Ref[]): string | null {
   return USUAL_NAMES.find((name) => known.some((ref) => ref.name === LOCAL + name)) ?? null;
 }
 
-/** The branch with which the repository was made, if its own checkout is on it, or it has none. */
-function ownHead(repository: Repository): string | null {
+/** The branch with which the repository was made, if its own checkout is on it, or it has none. Undefined if git does not say. */
+function ownHead(repository: Repository): string | null | undefined {
   return branchIn(repository, repository.common);
 }
 

@@ -7,9 +7,8 @@ import { commitNamed } from '../git/ancestry.js';
 import { isCommit } from '../git/checkout.js';
 import type { GitVariables } from '../git/gitLine.js';
 import { type Asking, type Repository, withRepository } from '../git/repository.js';
-import { homeOf, registeredIn, repositoryAt, stayingFolder } from './place.js';
+import { homeOf, placeOnBranch, registeredIn, repositoryAt, stayingFolder } from './place.js';
 import { type Removal, removedWorktrees } from './records.js';
-import { branchIn } from './table.js';
 import { wayBack } from './wayBack.js';
 
 const ASKING: Asking = { about: 'commits', preparingMs: 5 * SECOND, askingMs: 10 * SECOND };
@@ -27,7 +26,7 @@ export interface Removed {
 
 /**
  * @returns the line for a shell that brings the folder back: as `worktree end` has kept it, or else from its branch or commit; null if none
- *   of these is found, or its repository is gone
+ *   of these is found, its repository is gone, or git does not answer: the line for one of them would leave out what another one has
  */
 export function wayToBringBack(removed: Removed, variables: GitVariables): string | null {
   const { root, common } = removed;
@@ -37,6 +36,7 @@ export function wayToBringBack(removed: Removed, variables: GitVariables): strin
   const place = stayingFolder(at);
   return withRepository(at.root, variables, ASKING, (repository) => {
     const ended = endedOf(repository, removed);
+    if (ended === 'unanswered') return null;
     if (ended !== null) return wayBack(ended, place).join(' && ');
     const words = sourceOf(repository, removed);
     if (words === null) return null;
@@ -47,34 +47,37 @@ export function wayToBringBack(removed: Removed, variables: GitVariables): strin
   });
 }
 
-/** @returns how it was ended, the last time; null if it was not, its contents are gone, or its branch is there again */
-function endedOf(repository: Repository, { root, common }: Removed): Removal | null {
+/**
+ * @returns how it was ended, the last time; null if it was not, its contents are gone, or its branch is there again; `unanswered` if git
+ *   does not say
+ */
+function endedOf(repository: Repository, { root, common }: Removed): Removal | 'unanswered' | null {
   const last = removedWorktrees(common).find(({ path }) => path === root);
   if (last === undefined) return null;
   const { kept, head, tip, branch } = last;
   const contents = kept ?? head;
-  if (contents === null || commitOf(repository, contents) === null) return null;
-  const isBranchGone = tip === null || commitNamed(repository, `refs/heads/${branch}`) === null;
-  return isBranchGone ? last : null;
+  const commit = contents === null ? null : commitNamed(repository, contents);
+  if (commit === null) return null;
+  const again = tip === null ? null : commitNamed(repository, `refs/heads/${branch}`);
+  if (commit === 'unanswered' || again === 'unanswered') return 'unanswered';
+  return again === null ? last : null;
 }
 
-/** @returns the folder, with the words about branch and commit around it */
+/** @returns the folder, with the words about branch and commit around it; null if there is no such commit, or git does not say */
 function sourceOf(repository: Repository, { root, branch, head }: Removed): string[] | null {
-  const isBusy = branch !== null && isCheckedOut(repository, branch, root);
-  if (branch !== null && !isBusy && commitOf(repository, `refs/heads/${branch}`) !== null) return [root, branch];
-  const commit = head !== null && isCommit(head) ? commitOf(repository, head) : null;
-  if (commit === null) return null;
+  // Git checks a branch out only once.
+  const place = branch === null ? null : placeOnBranch(repository, branch, (other) => isGoneOr(root, other));
+  const isBusy = place !== null;
+  const tip = branch === null || isBusy ? null : commitNamed(repository, `refs/heads/${branch}`);
+  if (place === 'unanswered' || tip === 'unanswered') return null;
+  if (branch !== null && tip !== null) return [root, branch];
+  const commit = head !== null && isCommit(head) ? commitNamed(repository, head) : null;
+  if (commit === null || commit === 'unanswered') return null;
   // An option before the commit: see `wayBack`.
   return branch === null || isBusy ? [root, '--detach', commit] : ['-b', branch, root, '--no-track', commit];
 }
 
-function commitOf({ ask }: Repository, name: string): string | null {
-  return ask(['rev-parse', '--verify', '-q', `${name}^{commit}`])?.trim() || null;
-}
-
-/** Git checks a branch out only once. */
-function isCheckedOut(repository: Repository, branch: string, except: string): boolean {
-  const { common } = repository;
-  const linked = registeredIn(common).filter(({ root }) => root !== null && root !== except && existsSync(root));
-  return [common, ...linked.map(({ folder }) => folder)].some((folder) => branchIn(repository, folder) === branch);
+/** Whether a worktree is this one, or its folder is gone. */
+function isGoneOr(root: string, other: string | null): boolean {
+  return other === null || other === root || !existsSync(other);
 }

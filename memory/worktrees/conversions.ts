@@ -4,6 +4,7 @@ import { isFilterName } from './records.js';
 
 const ATTRIBUTES = ['text', 'eol', 'ident', 'filter', 'working-tree-encoding'];
 const NONE = ['unspecified', 'unset'];
+const YES = ['true', 'yes', 'on', '1'];
 /** `check-attr -z` prints the path, an attribute and its value. */
 const WORDS = 3;
 
@@ -12,19 +13,18 @@ const WORDS = 3;
  * @returns the filters of these files; null if git writes all of them byte for byte
  */
 export function conversionsOf(
-  { askIn }: Repository,
+  { askIn }: Pick<Repository, 'askIn'>,
   place: WorktreePlace,
   files: readonly string[],
 ): readonly string[] | null {
   if (files.length === 0) return null;
-  // The last of several counts.
-  const listed = askIn(place, ['config', '--get-regexp', '^core\\.(autocrlf|eol)$'])?.toLowerCase().split('\n') ?? [];
-  const setting = (key: string) => listed.findLast((line) => line.startsWith(`${key} `))?.slice(key.length + 1);
-  const isToCrlf = setting('core.autocrlf') === 'true' || setting('core.eol') === 'crlf';
+  // Of all settings: asked for some, git would fail also if there are none.
+  const settings = askIn(place, ['config', '--list', '-z']);
   const input = files.map((file) => `${file}\0`).join('');
   const printed = askIn(place, ['check-attr', '-z', '--stdin', ...ATTRIBUTES], 'latin1', input)?.split('\0');
   // If git cannot say it, they may be converted.
-  if (printed === undefined) return [];
+  if (settings === null || printed === undefined) return [];
+  const isToCrlf = endsLinesWithCr(settings);
   const given = Array.from({ length: Math.floor(printed.length / WORDS) }, (_, at) => ({
     name: printed[at * WORDS + 1] ?? '',
     value: printed[at * WORDS + 2] ?? '',
@@ -36,4 +36,14 @@ export function conversionsOf(
   if (!isConverted) return null;
   const filters = given.flatMap(({ name, value }) => (name === 'filter' && !NONE.includes(value) ? [value] : []));
   return [...new Set(filters)].filter(isFilterName);
+}
+
+/** @param settings each a key in small letters, a line feed and a value; without both, the key means yes */
+function endsLinesWithCr(settings: string): boolean {
+  const setting = (key: string) => {
+    // The last of several counts.
+    const last = settings.split('\0').findLast((each) => each === key || each.startsWith(`${key}\n`));
+    return last === key ? 'true' : last?.slice(key.length + 1).toLowerCase();
+  };
+  return YES.includes(setting('core.autocrlf') ?? '') || setting('core.eol') === 'crlf';
 }

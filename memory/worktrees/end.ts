@@ -5,35 +5,25 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { ProcessIdentity } from '../../src/host/identity.js';
-import { shortCommit } from '../git/checkout.js';
 import type { GitVariables } from '../git/gitLine.js';
 import { type Repository, withRepository } from '../git/repository.js';
 import { baseOf } from './base.js';
-import { commitHooks } from './commitHooks.js';
 import { type Contents, contentsOf } from './contents.js';
 import { conversionsOf } from './conversions.js';
-import { ASKING, type Examined } from './examine.js';
+import { ASKING } from './examine.js';
 import { forgetKept, keep, removeOld } from './kept.js';
-import { Target as Merges } from './merged.js';
+import { type Merging, mergeInto } from './mergeInto.js';
 import { type RepositoryPlace, stayingFolder } from './place.js';
 import { doomedName, type Removal } from './records.js';
 import { remoteBranch } from './remote.js';
-import { finishRemoval, type RemoteBranch, removeWorktree, takenAway } from './removal.js';
-import { commitSquash, moveTarget } from './squash.js';
-import { targetOf } from './target.js';
+import { finishRemoval, type RemoteBranch, type Ended as Removed, removeWorktree, takenAway } from './removal.js';
 import { wayBack } from './wayBack.js';
-import type { Worktree } from './worktree.js';
 
 const LOCAL = 'refs/heads/';
-/** The merged tree needs no look at earlier commits. */
-const NO_LOOK_BACK = 1;
+/** How `git rev-parse --verify` exits if there is no such name. */
+const NO_SUCH = 1;
 
-export interface Ending {
-  readonly examined: Examined;
-  /** All of the repository. */
-  readonly worktrees: readonly Worktree[];
-  /** The message of the squash commit. */
-  readonly message: string;
+export interface Ending extends Merging {
   /** Whether the remote branch goes, too. */
   readonly is_remote_removed: boolean;
   /** Kept contents that are older go. */
@@ -73,7 +63,7 @@ export function finishWorktree(
   removal: Removal,
   isRemote: boolean,
   variables: GitVariables,
-): (Pick<Ended, 'fault' | 'asides'> & { readonly branch_stays: boolean }) | null {
+): Pick<Removed, 'fault' | 'removal' | 'asides'> | null {
   const { branch, tip } = removal;
   return withRepository(place.root, variables, ASKING, (repository) => {
     const asked = isRemote && branch !== null && tip !== null;
@@ -114,8 +104,10 @@ class Performance {
     if (isChanged) return this.#stays(`${path} was changed in the meantime: try again`);
     const unkept = this.#keep(contents);
     if (unkept !== null) return this.#stays(unkept);
-    const fault = this.#merge();
-    if (fault !== null) return this.#staysWhole(fault);
+    const merged = mergeInto(this.#repository, this.#place, this.#ending, this.#variables);
+    if ('fault' in merged) return this.#staysWhole(merged.fault);
+    this.#commit = merged.commit;
+    this.#asides.push(...merged.asides);
     // It is asked where the worktree may be.
     const old = removeOld(this.#repository, this.#ending.removed_days, this.#ending.now, this.#variables);
     const { fault: left, asides, branch_removed } = this.#remove(contents, folder);
@@ -160,7 +152,7 @@ class Performance {
   #isHeld(commit: string): boolean {
     const { examined, worktrees } = this.#ending;
     const words = ['for-each-ref', '--format=%(refname)%09%(symref)', '--contains', commit, LOCAL];
-    // Unanswered, it may be the only one: the commit is kept.
+    // If git does not answer, this branch may be the only one, so keep the commit.
     const lines = this.#repository.ask(words)?.split('\n') ?? [];
     const holders = lines.filter((line) => line.endsWith('\t')).map((line) => line.slice(LOCAL.length, -1));
     const others = holders.filter((branch) => branch !== examined.branch);
@@ -171,29 +163,6 @@ class Performance {
     return others.some((branch) => branch === lasting || !leaving.has(branch));
   }
 
-  #merge(): string | null {
-    const { examined, worktrees, message } = this.#ending;
-    const { target, merged, tip, own_tree } = examined;
-    if (target === null || merged?.merged === 'yes' || tip === null) return null;
-    const again = targetOf(this.#repository, worktrees, target.branch);
-    const moved = `${target.branch} has moved in the meantime: try again`;
-    if (again?.local !== target.local) return moved;
-    const tree = own_tree ?? new Merges(this.#repository, target.commit, NO_LOOK_BACK).storedTree(tip);
-    if (tree === null) return 'git cannot merge it';
-    const squash = commitSquash(this.#repository, { tree, parent: target.commit, message }, this.#variables);
-    if ('fault' in squash) return `git did not make the commit, so nothing was merged: ${squash.fault}`;
-    const fault = moveTarget(this.#repository, target, squash.commit, this.#variables);
-    if (fault !== null && targetOf(this.#repository, worktrees, target.branch)?.local !== target.local) return moved;
-    if (fault !== null) return `${target.branch} does not move to the squash commit ${squash.commit}: ${fault}`;
-    this.#commit = squash.commit;
-    const hooks = commitHooks(this.#repository, target.root ?? this.#place.root, this.#variables);
-    if (hooks === null || hooks.length > 0)
-      this.#asides.push(
-        `no commit hook has run for ${shortCommit(squash.commit)}${hooks ? `: ${hooks.join(', ')}` : ''}`,
-      );
-    return null;
-  }
-
   #remove(contents: Contents, folder: string) {
     const { examined, is_remote_removed, now } = this.#ending;
     const { worktree, name, branch, tip } = examined;
@@ -202,25 +171,32 @@ class Performance {
     const filters = conversionsOf(this.#repository, { root: path, folder }, changed);
     const leaving = this.#leavingBranch();
     const removal: Removal = {
-      ...{ v: 1, name, path, folder, branch, is_confirmed: false, at: now },
+      ...{ v: 1, name, path, folder, branch, is_confirmed: false, is_detached: false, at: now },
       ...{ doomed: doomedName(path, this.#ending.by.pid), by: this.#ending.by },
       ...{ tip: leaving === null ? null : tip, kept: this.#kept, head, has_conflicts },
       ...{ has_files: commit !== null, has_forgotten: forgotten.commits.length > 0, filters, own_files, is_sparse },
     };
-    this.#wayBack = wayBack(removal, stayingFolder(this.#place));
     const remote = is_remote_removed && leaving !== null && tip !== null ? this.#remoteOf(leaving, tip) : null;
-    const isAsKept = (root: string) => {
-      const again = this.#contents(root, folder);
-      // Another process may have given up the same ref.
-      const isRefThere =
-        this.#kept === null || this.#repository.attempt(['rev-parse', '--verify', '-q', this.#kept]).code === 0;
-      const isSame = typeof again !== 'string' && again.head === contents.head && again.commit === contents.commit;
-      return isRefThere && isSame;
-    };
-    const removing = { isAsKept, remote, repository: this.#repository };
+    const whyNotAsKept = (root: string) => this.#whyNotAsKept(root, contents, folder);
+    const removing = { whyNotAsKept, remote, repository: this.#repository };
     const removed = removeWorktree(this.#place.common, removal, removing, this.#variables);
-    if (removed.branch_stays) this.#wayBack = wayBack({ ...removal, tip: null }, stayingFolder(this.#place));
+    this.#wayBack = wayBack(removed.removal, stayingFolder(this.#place));
     return removed;
+  }
+
+  /** As of {@link removeWorktree}. */
+  #whyNotAsKept(root: string, { head, commit }: Contents, folder: string): string | null {
+    const { path } = this.#ending.examined.worktree;
+    const again = this.#contents(root, folder);
+    if (typeof again === 'string') return `it cannot be seen whether ${path} is as it was kept: ${again}: try again`;
+    if (again.head !== head || again.commit !== commit) return `${path} was changed in the meantime: try again`;
+    if (this.#kept === null) return null;
+    const { code } = this.#repository.attempt(['rev-parse', '--verify', '-q', this.#kept]);
+    if (code === 0) return null;
+    // Another process may have given up the same ref.
+    return code === NO_SUCH
+      ? `${this.#kept} is gone, which kept what ${path} holds: try again`
+      : `git does not say whether ${this.#kept} still keeps what ${path} holds: try again`;
   }
 
   #remoteOf(branch: string, tip: string): RemoteBranch | null {

@@ -6,11 +6,12 @@ import type { GitVariables } from '../git/gitLine.js';
 import { type Asking, type Repository, withRepository } from '../git/repository.js';
 import { type Base, baseOf } from './base.js';
 import { stateOf } from './dirt.js';
+import type { Ghost } from './ghosts.js';
 import { ignoredIn } from './include.js';
 import { type Answer, Target as Merges, MOST_AT_AN_END } from './merged.js';
 import { authorReasons, mergeReasons } from './mergeReasons.js';
 import { hasCheckout, type RepositoryPlace } from './place.js';
-import { ownReasons, type Reason, type Way } from './reasons.js';
+import { ownReasons, type Reason, unanswered, type Way } from './reasons.js';
 import { pathOf, stagedIn } from './staged.js';
 import { type Target, targetOf, targetWorktree } from './target.js';
 import type { Worktree } from './worktree.js';
@@ -40,7 +41,7 @@ export interface Examined {
   readonly merged: Answer | null;
   /** The tree that merging it makes, if it is the branch's own; null if a merge has to make it, or none is to be made. */
   readonly own_tree: string | null;
-  /** Ignored files, which go with it; null if there are too many to list. */
+  /** Ignored files, which go with it; null if they were not asked for, or git does not list them. */
   readonly ignored: number | null;
   readonly reasons: readonly Reason[];
 }
@@ -95,17 +96,18 @@ class Examination {
       ignored: null,
     };
     const roots = new Set(this.#worktrees.map((each) => each.path));
-    const isThere = ghost === null && folder !== null;
-    const state = isThere ? stateOf(this.#repository, { root: path, folder }, roots) : null;
-    if (folder === null || state === null) return { ...nothing, reasons: [leftover(worktree)] };
+    if (ghost !== null) return { ...nothing, reasons: [leftover(path, ghost)] };
+    const state = folder === null ? null : stateOf(this.#repository, { root: path, folder }, roots);
+    if (folder === null || state === null) return { ...nothing, reasons: [unanswered(`what is in ${path}`)] };
     const branch = state.branch ?? worktree.branch;
     const { reasons, ...merging } = this.#merging({ way, into, is_merged_only, branch, tip: state.head });
     const known = { ...nothing, name: branch ?? name, branch, tip: state.head, ...merging };
     if (is_merged_only && merging.merged?.merged !== 'yes') return { ...known, reasons };
     const staged = stagedIn(this.#repository, { root: path, folder });
     const ignored = ignoredIn(this.#repository, { root: path, folder });
-    // Repositories may be among them.
-    if (staged === null || ignored === null) return { ...nothing, reasons: [leftover(worktree)] };
+    // Ignored files may include repositories.
+    if (staged === null || ignored === null)
+      return { ...known, reasons: [unanswered(`what is in ${path}`), ...reasons] };
     const main = hasCheckout(this.#place) ? { root: this.#place.home, folder: this.#place.common } : null;
     const inside = [...roots].filter((root) => root.startsWith(path + sep));
     const facts = {
@@ -131,11 +133,12 @@ class Examination {
     if (way === 'keep_branch') return { ...none, reasons: [] };
     if (this.#base === undefined) this.#base = baseOf(this.#repository);
     const base = this.#base;
-    if (base === 'unanswered') return { ...none, reasons: [UNKNOWN_DEFAULT] };
+    if (base === 'unanswered') return { ...none, reasons: [NO_ANSWER_ON_DEFAULT] };
     if (branch !== null && branch === base?.branch) return { ...none, reasons: [defaultBranch(branch)] };
     if (way !== 'merge') return { ...none, reasons: [] };
     const wanted = into ?? base;
     const target = wanted === null ? null : targetOf(this.#repository, this.#worktrees, wanted);
+    if (target === 'unanswered') return { ...none, reasons: [unanswered(`where ${into ?? base?.branch} is`)] };
     if (target === null || tip === null || branch === target.branch)
       return { ...none, reasons: [noTarget(into, target, tip)] };
     const merges = this.#merges.get(target.commit) ?? new Merges(this.#repository, target.commit, MOST_AT_AN_END);
@@ -155,32 +158,28 @@ class Examination {
   }
 }
 
-function leftover({ path, ghost }: Worktree): Reason {
+function leftover(path: string, { kind }: Ghost): Reason {
   const words = {
-    folder_gone: `its folder ${path} is gone`,
+    folder_gone: `its folder ${path} is not there`,
     replaced: `${path} belongs to another repository`,
     unreadable: `git's folder ${path} does not say where it is`,
     unregistered: `${path} was a worktree that git does not know any more`,
     moved: `${path} was moved by hand, and git looks for it elsewhere`,
     lost_git: `${path} has lost its .git`,
   };
+  const remedies: Partial<Record<Ghost['kind'], string>> = {
+    folder_gone: `if it is on a disk that is not there now, attach that first; if it was moved, \`git worktree repair\` with its folder; only otherwise \`git worktree prune\`, which leaves its branch`,
+    moved: `\`git worktree repair ${shellWord(path)}\``,
+  };
   return {
     reason: 'leftover',
-    words: ghost === null ? `git cannot say what is in ${path}` : words[ghost.kind],
-    remedy:
-      ghost?.kind === 'folder_gone'
-        ? 'if it was moved, `git worktree repair` with its folder; otherwise `git worktree prune`, which leaves its branch'
-        : ghost?.kind === 'moved'
-          ? `\`git worktree repair ${shellWord(path)}\``
-          : '`watchkeeper worktree list` says what to do about leftovers; look at its files first',
+    words: words[kind],
+    remedy: remedies[kind] ?? '`watchkeeper worktree list` says what to do about leftovers; look at its files first',
   };
 }
 
-const UNKNOWN_DEFAULT: Reason = {
-  reason: 'default_branch',
-  words: 'git does not say which branch is the default one',
-  remedy: 'try again',
-};
+/** Without that answer, nothing can be said of any worktree. */
+export const NO_ANSWER_ON_DEFAULT: Reason = unanswered('which branch is the default one');
 
 function defaultBranch(branch: string): Reason {
   return {

@@ -12,7 +12,7 @@ const MOST_FOLDERS = 1_000;
 
 export interface Ghost {
   /**
-   * - `folder_gone`: git has registered it, and there is no such folder
+   * - `folder_gone`: git has registered it, and there is no such folder: it was deleted or moved, or is on a disk that is not there
    * - `replaced`: git has registered it, and another repository's files are there
    * - `unreadable`: git has a folder for it that does not say where it is
    * - `unregistered`: a folder that was a worktree, and git does not know it any more

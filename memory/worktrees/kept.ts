@@ -30,16 +30,18 @@ export interface KeptRef {
   readonly at: number;
 }
 
-/** @returns the newest first; those that others have put there are left out */
-export function keptRefs(repository: Pick<Repository, 'ask' | 'common'>): KeptRef[] {
-  const whole = allKept(repository).filter(({ ref, main }) => ref === main);
+/** @returns the newest first, without those that others have put there; null if git does not say */
+export function keptRefs(repository: Pick<Repository, 'ask' | 'common'>): KeptRef[] | null {
+  const whole = allKept(repository)?.filter(({ ref, main }) => ref === main);
+  if (whole === undefined) return null;
   return whole.map(({ main: _, ...kept }) => kept).sort((one, other) => other.at - one.at);
 }
 
-/** @returns also the refs next to one of {@link keptRefs}, which is called `main` */
-function allKept({ ask, common }: Pick<Repository, 'ask' | 'common'>): (KeptRef & { readonly main: string })[] {
+/** As {@link keptRefs}. @returns also the refs next to one of those, which is called `main` */
+function allKept({ ask, common }: Pick<Repository, 'ask' | 'common'>): (KeptRef & { readonly main: string })[] | null {
   if (!mayHaveKept(common)) return [];
-  const lines = ask(['for-each-ref', '--format=%(refname)%09%(objectname)', PLACE])?.split('\n') ?? [];
+  const lines = ask(['for-each-ref', '--format=%(refname)%09%(objectname)', PLACE])?.split('\n');
+  if (lines === undefined) return null;
   return lines.flatMap((line) => {
     const [ref = '', commit = ''] = line.split('\t');
     const [, main, name, year, month, day, hour, minute, second] = NAME.exec(ref.slice(PLACE.length)) ?? [];
@@ -72,6 +74,7 @@ export function keep(
   let fault = '';
   for (let count = 1; count <= MOST_TRIES; count += 1) {
     const known = keptRefs(repository);
+    if (known === null) return { fault: 'git does not say what is kept already' };
     const same = known.find((one) => one.commit === commit && one.name === keptName(name) && now - one.at < SAME_MS);
     if (same !== undefined) return { ref: same.ref, is_new: false };
     const ref = count === 1 ? base : `${base}-${count}`;
@@ -86,14 +89,19 @@ export function keep(
     if (code === 0) return { ref, is_new: true };
     fault = err.trim();
     // Another process may have made it just before.
-    if (keptRefs(repository).every((other) => other.ref !== ref)) break;
+    if (keptRefs(repository)?.some((other) => other.ref === ref) !== true) break;
   }
   return { fault };
 }
 
-/** Removes what one ref and those next to it keep, such as of a worktree that stays. @returns whether it is gone */
-export function forgetKept(repository: Repository, ref: string, variables: GitVariables): boolean {
-  const parts = allKept(repository).filter(({ main }) => main === ref);
+/** Removes what one ref and those next to it keep, such as of a worktree that stays. @returns whether git says that it is gone */
+export function forgetKept(
+  repository: Pick<Repository, 'ask' | 'common'>,
+  ref: string,
+  variables: GitVariables,
+): boolean {
+  const parts = allKept(repository)?.filter(({ main }) => main === ref);
+  if (parts === undefined) return false;
   const input = parts.map((part) => `delete ${part.ref} ${part.commit}\n`).join('');
   return (
     runGit(deedLine(repository.common, ['update-ref', '--stdin'], variables), { limitMs: LIMIT_MS, input }).code === 0
@@ -107,7 +115,7 @@ export function forgetKept(repository: Repository, ref: string, variables: GitVa
  */
 export function removeOld(repository: Repository, days: number, now: number, variables: GitVariables): string[] {
   forgetRemoved(repository.common, now - days * DAY);
-  const old = allKept(repository).filter(({ at }) => now - at > days * DAY);
+  const old = (allKept(repository) ?? []).filter(({ at }) => now - at > days * DAY);
   const names = [...new Set(old.map(({ main }) => main))];
   return names.filter((name) => forgetKept(repository, name, variables));
 }

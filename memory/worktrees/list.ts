@@ -26,11 +26,13 @@ export interface ListedWorktree extends Worktree {
 }
 
 export interface WorktreeList {
-  /** The branch for which {@link ListedWorktree.merged} is answered; null if none is known. */
+  /** The branch for which {@link ListedWorktree.merged} is answered; null if none is known, or git does not say. */
   readonly base: Base | null;
+  /** Whether git says which branch that is, or that there is none. */
+  readonly is_base_answered: boolean;
   readonly worktrees: readonly ListedWorktree[];
-  /** The contents of removed worktrees, the newest first. */
-  readonly kept: readonly KeptRef[];
+  /** The contents of removed worktrees, the newest first; null if git does not say. */
+  readonly kept: readonly KeptRef[] | null;
   /** The worktrees that were removed, the last one first. */
   readonly removed: readonly Removal[];
   /** Removals that were cut off. */
@@ -60,6 +62,7 @@ export function listWorktrees(
     );
     return {
       base,
+      is_base_answered: found !== 'unanswered',
       kept: keptRefs(repository),
       removed: removedWorktrees(repository.common),
       unfinished: cutOffRemovals(repository.common, here),

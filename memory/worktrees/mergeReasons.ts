@@ -4,7 +4,7 @@ import { shortCommit } from '../git/checkout.js';
 import type { GitVariables } from '../git/gitLine.js';
 import type { Repository } from '../git/repository.js';
 import type { Answer } from './merged.js';
-import { named, type Reason } from './reasons.js';
+import { named, type Reason, unanswered } from './reasons.js';
 import { type Into, isAuthorKnown } from './squash.js';
 import { inTheWay, type TargetWorktree } from './target.js';
 
@@ -97,7 +97,8 @@ function targetReasons(
           } as const,
         ]
       : []),
-    ...(way.length > 0
+    ...(way === null ? [unanswered(`which files of ${root} are in the way of the merge`)] : []),
+    ...(way !== null && way.length > 0
       ? [
           {
             reason,

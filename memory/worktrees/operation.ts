@@ -29,7 +29,7 @@ const SIGNS: readonly (readonly [sign: string, kind: Operation['kind'], branch: 
  * @returns null if it is in the middle of nothing
  */
 export function operationIn(repository: Table, folder: string): Operation | null {
-  // Unanswered, it stays unnamed; what it left is kept all the same.
+  // If git does not answer, no operation is named; its commits are still kept.
   const special = specialRefs(repository, folder);
   for (const [sign, kind, file] of SIGNS) {
     if (!existsSync(join(folder, sign)) && special?.has(sign) !== true) continue;

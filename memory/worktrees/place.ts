@@ -98,12 +98,22 @@ function registeredAt(folder: string): Registered {
   };
 }
 
-/** @returns the worktree that has a branch checked out, or git's folder for it; null if none has */
-export function placeOnBranch(repository: Table, branch: string): string | null {
+/**
+ * @param except top levels of worktrees that do not count
+ * @returns the worktree that has a branch checked out, or git's folder for it; null if none has, and `unanswered` if git does not say it
+ *   of each
+ */
+export function placeOnBranch(
+  repository: Table,
+  branch: string,
+  except: (root: string | null) => boolean = () => false,
+): string | 'unanswered' | null {
   const { common } = repository;
-  const all = [{ folder: common, root: homeOf(common) }, ...registeredIn(common)];
-  const found = all.find(({ folder }) => branchIn(repository, folder) === branch);
-  return found === undefined ? null : (found.root ?? found.folder);
+  const all = [{ folder: common, root: homeOf(common) }, ...registeredIn(common)].filter(({ root }) => !except(root));
+  const branches = all.map(({ folder }) => branchIn(repository, folder));
+  const found = all[branches.indexOf(branch)];
+  if (found !== undefined) return found.root ?? found.folder;
+  return branches.includes(undefined) ? 'unanswered' : null;
 }
 
 /** @returns the text of a file of git, without white space around it; null if there is none */

@@ -35,7 +35,8 @@ export interface Reason {
     | 'worktree_inside'
     | 'default_branch'
     | 'leftover'
-    | 'not_mergeable';
+    | 'not_mergeable'
+    | 'unanswered';
   readonly words: string;
   readonly remedy: string;
 }
@@ -60,6 +61,11 @@ export interface Facts {
   readonly inside: readonly string[];
   /** The main checkout; null in a container. */
   readonly main: { readonly root: string; readonly folder: string } | null;
+}
+
+/** @param what git does not say, as `which branch is the default one` */
+export function unanswered(what: string): Reason {
+  return { reason: 'unanswered', words: `git does not say ${what}`, remedy: 'try again' };
 }
 
 /** @returns those that count for every way, but for what `discard` lifts */
@@ -158,14 +164,7 @@ function insideReasons({ inside }: Facts): Reason[] {
 function includedReasons(repository: Repository, { worktree, main, ignored }: Facts): Reason[] {
   const { path, folder } = worktree;
   const files = main === null ? [] : differingFiles(repository, main, { root: path, folder, ignored });
-  if (files === null)
-    return [
-      {
-        reason: 'included',
-        words: 'git does not say which of its files .worktreeinclude names',
-        remedy: 'try again, or give them up with --discard',
-      },
-    ];
+  if (files === null) return [unanswered('which of its files .worktreeinclude names')];
   if (main === null || files.length === 0) return [];
   const [first = ''] = files;
   const copy = `cp ${shellWord(join(path, first))} ${shellWord(join(main.root, first))}`;

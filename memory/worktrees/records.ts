@@ -42,6 +42,7 @@ const REMOVAL = z.object({
   filters: z._default(z.nullable(z.readonly(z.array(z.string()))), null),
   own_files: z._default(z.readonly(z.array(z.enum(OWN_FILES))), []),
   is_sparse: z._default(z.boolean(), false),
+  is_detached: z._default(z.boolean(), false),
   /** Whether the folder had what was kept and no more, after it got its other name. */
   is_confirmed: z.boolean(),
   /** The process that removes it; missing if it was not noted. */

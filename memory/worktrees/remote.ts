@@ -29,7 +29,7 @@ export function remoteBranch(
   };
   const [remote, merge] = [setting('remote'), setting('merge')];
   if (remote === null || merge === null)
-    return `git does not say which branch of a remote belongs to ${branch}; it stays`;
+    return `git does not say which branch of a remote belongs to ${branch}; no remote branch was removed`;
   const theirs = merge.startsWith(LOCAL) ? merge.slice(LOCAL.length) : branch;
   const name = remote === '' || remote === '.' ? USUAL_REMOTE : remote;
   const commit = commitNamed(repository, `${REMOTE}${name}/${theirs}`);

@@ -31,8 +31,8 @@ export interface RemoteBranch {
 }
 
 interface Removing {
-  /** Whether the folder, under the name that it has by then, holds what was kept and no more. */
-  isAsKept(root: string): boolean;
+  /** @returns why the folder, under the name that it has by then, is not known to hold what was kept and no more; null if it is */
+  whyNotAsKept(root: string): string | null;
   /** As the configuration names it; null if none is to go. */
   readonly remote: RemoteBranch | null;
   readonly repository: Table;
@@ -42,13 +42,11 @@ export interface Ended {
   /** Why it stays; null if it is gone. */
   readonly fault: string | null;
   readonly branch_removed: boolean;
-  /** The branch was to go, and is still there. */
-  readonly branch_stays: boolean;
+  /** With the way back to what is gone by then: if the branch was to go and is still there, to the commit alone. */
+  readonly removal: Removal;
   /** Said next to the result, such as that the branch stays. */
   readonly asides: readonly string[];
 }
-
-const NOTHING = { branch_removed: false, branch_stays: false, asides: [] } as const;
 
 export function takenAway(path: string): string {
   return `${path} has been taken away in the meantime, perhaps by the same command`;
@@ -72,12 +70,13 @@ export function takeBack(common: string, removal: Removal): string | null {
 
 /**
  * @param removal not confirmed yet
- * @throws UnreachableError, and the file system's error, if the record cannot be written again
+ * @throws the file system's error, if the record cannot be confirmed, or the folder cannot get its name back. Nothing is deleted then, and
+ *   the same command goes on from there
  */
 export function removeWorktree(
   common: string,
   removal: Removal,
-  { isAsKept, ...removing }: Removing,
+  { whyNotAsKept, ...removing }: Removing,
   variables: GitVariables,
 ): Ended {
   const { path, doomed } = removal;
@@ -86,7 +85,7 @@ export function removeWorktree(
     writeRecord(common, removal);
     failpoint('worktree.record.after');
   } catch (error) {
-    return { fault: `no record of the removal can be written in ${common}: ${describeError(error)}`, ...NOTHING };
+    return staying(removal, `no record of the removal can be written in ${common}: ${describeError(error)}`);
   }
   try {
     failpoint('worktree.move.before');
@@ -94,27 +93,34 @@ export function removeWorktree(
     failpoint('worktree.move.after');
   } catch (error) {
     dropRecord(common, removal);
-    if (!existsSync(path)) return { fault: takenAway(path), ...NOTHING };
-    return { fault: `${path} cannot be renamed before it is deleted: ${describeError(error)}`, ...NOTHING };
+    if (!existsSync(path)) return staying(removal, takenAway(path));
+    return staying(removal, `${path} cannot be renamed before it is deleted: ${describeError(error)}`);
   }
-  if (isAsKept(doomed)) {
+  const why = whyNotAsKept(doomed);
+  if (why === null) {
+    const confirmed = { ...removal, is_confirmed: true };
     failpoint('worktree.confirm.before');
-    writeRecord(common, { ...removal, is_confirmed: true });
+    writeRecord(common, confirmed);
     failpoint('worktree.confirm.after');
-    return finishRemoval(common, removal, removing, variables);
+    return finishRemoval(common, confirmed, removing, variables);
   }
   renameSync(doomed, path);
   dropRecord(common, removal);
-  return { fault: `${path} was changed in the meantime: try again`, ...NOTHING };
+  return staying(removal, why);
+}
+
+function staying(removal: Removal, fault: string): Ended {
+  return { fault, branch_removed: false, removal, asides: [] };
 }
 
 /**
  * Does the steps that are left of a removal whose folder has another name, or is gone.
+ * @param removal confirmed
  */
 export function finishRemoval(
   common: string,
   removal: Removal,
-  { remote, repository }: Omit<Removing, 'isAsKept'>,
+  { remote, repository }: Omit<Removing, 'whyNotAsKept'>,
   variables: GitVariables,
 ): Ended {
   const { path, doomed, folder } = removal;
@@ -124,19 +130,34 @@ export function finishRemoval(
     failpoint('worktree.folder.after');
   } catch (error) {
     const rest = `${path} is removed, but the rest in ${doomed} cannot be deleted: ${describeError(error)}`;
-    return { fault: `${rest}. Delete it and call this command again`, ...NOTHING };
+    return staying(removal, `${rest}. Delete it and call this command again`);
   }
   const unknown = existsSync(folder) && !existsSync(path) ? forget(common, removal, variables) : null;
-  if (unknown !== null) return { fault: `git does not forget ${path}: ${unknown}`, ...NOTHING };
+  if (unknown !== null) return staying(removal, `git does not forget ${path}: ${unknown}`);
   const stays = removeBranch(repository, removal, variables);
-  const branch_stays = stays !== null && stays.length > 0;
-  const asides = [...(stays ?? []), ...removeRemote(common, remote, variables)];
-  failpoint('worktree.done.before');
-  // The way back does not make the branch then.
-  if (branch_stays) writeRecord(common, { ...removal, tip: null });
-  putAway(common, removal);
-  failpoint('worktree.done.after');
-  return { fault: null, branch_removed: stays !== null && !branch_stays, branch_stays, asides };
+  const isStaying = stays !== null && stays.length > 0;
+  // It may be checked out elsewhere, or at another commit.
+  const gone = isStaying ? { ...removal, tip: null, is_detached: true } : removal;
+  const asides = [...(stays ?? []), ...removeRemote(common, remote, variables), ...close(common, gone, isStaying)];
+  return { fault: null, branch_removed: stays !== null && !isStaying, removal: gone, asides };
+}
+
+/**
+ * All else is done by then: a record that cannot be written must not keep the way back from being said.
+ * @returns why the record is not put away, or nothing if it is
+ */
+function close(common: string, removal: Removal, isOther: boolean): string[] {
+  try {
+    failpoint('worktree.note.before');
+    if (isOther) writeRecord(common, removal);
+    failpoint('worktree.note.after');
+    failpoint('worktree.done.before');
+    putAway(common, removal);
+    failpoint('worktree.done.after');
+    return [];
+  } catch (error) {
+    return [`the record of the removal is not put away in ${common}: ${describeError(error)}`];
+  }
 }
 
 /** Twice, because of the lock of a process that is gone. Nothing is there any more that git could delete but its own folder. */
@@ -153,6 +174,8 @@ function removeBranch(repository: Table, { branch, tip }: Removal, variables: Gi
   const { common } = repository;
   if (branch === null || tip === null) return null;
   const place = placeOnBranch(repository, branch);
+  if (place === 'unanswered')
+    return [`the branch ${branch} stays: git does not say whether it is checked out elsewhere`];
   if (place !== null) return [`the branch ${branch} stays: it is checked out in ${place}`];
   failpoint('worktree.branch.before');
   const words = ['update-ref', '--no-deref', '-d', `${LOCAL}${branch}`, tip];

@@ -7,6 +7,8 @@ import type { Repository } from '../git/repository.js';
 const LIMIT_MS = MINUTE;
 /** A checkout of a large repository, with its filters and its hook. */
 const MERGE_MS = 10 * MINUTE;
+/** How `git config --get` exits if there is no such setting. */
+const UNSET = 1;
 /** The names without which git makes no commit. */
 const IDENTITIES = ['GIT_AUTHOR_IDENT', 'GIT_COMMITTER_IDENT'];
 
@@ -37,7 +39,10 @@ export function commitSquash(
 ): { readonly commit: string } | { readonly fault: string } {
   const deed = (args: readonly string[], input?: string): GitEnd =>
     runGit(deedLine(common, args, variables), { limitMs: LIMIT_MS, input });
-  const isSigned = deed(['config', '--type=bool', '--get', 'commit.gpgSign']).out.trim() === 'true';
+  const signing = deed(['config', '--type=bool', '--get', 'commit.gpgSign']);
+  if (signing.code !== 0 && signing.code !== UNSET)
+    return { fault: `git does not say whether it is to be signed: ${signing.err.trim() || 'it took too long'}` };
+  const isSigned = signing.out.trim() === 'true';
   failpoint('worktree.commit.before');
   const sign = isSigned ? ['-S'] : [];
   const { code, out, err } = deed(['commit-tree', ...sign, '-p', parent, '-F', '-', tree], message);

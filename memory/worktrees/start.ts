@@ -92,6 +92,7 @@ function includedIn(repository: Repository, place: RepositoryPlace): Included {
 
 function takenFault(repository: Repository, branch: string, refs: readonly string[]): string | null {
   const place = refs.includes(LOCAL + branch) ? placeOnBranch(repository, branch) : null;
+  if (place === 'unanswered') return `git does not say whether ${branch} is checked out already: try again`;
   return place === null ? null : `${branch} is checked out already, in ${place}`;
 }
 

@@ -17,12 +17,13 @@ function isInTable({ common }: Table): boolean {
 /**
  * Files say it of most repositories.
  * @param folder git's folder for the worktree
- * @returns the branch that is checked out; null if none is
+ * @returns the branch that is checked out; null if none is, and undefined if git does not say
  */
-export function branchIn(repository: Table, folder: string): string | null {
+export function branchIn(repository: Table, folder: string): string | null | undefined {
   if (!isInTable(repository)) return checkoutIn({ folder, common: repository.common })?.branch ?? null;
-  const name = repository.askFolder(folder, ['symbolic-ref', '-q', 'HEAD'])?.trim() ?? null;
-  return name?.startsWith(LOCAL) ? name.slice(LOCAL.length) : name;
+  // Unlike `symbolic-ref`, it does not fail where no branch is checked out.
+  const name = repository.askFolder(folder, ['branch', '--show-current']);
+  return name === null ? undefined : name.trim() || null;
 }
 
 /** @returns the objects of `ORIG_HEAD`, `CHERRY_PICK_HEAD` and their like by name, but for those in files; null if git cannot say */

@@ -1,11 +1,14 @@
 /** The branch that a worktree is merged into, and the worktree whose files follow that branch. */
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { commitNamed } from '../git/ancestry.js';
 import type { Repository } from '../git/repository.js';
 import type { Base } from './base.js';
 import { stateOf } from './dirt.js';
 import { entryAt } from './entry.js';
 import type { Operation } from './operation.js';
+import { placeOnBranch } from './place.js';
+import { isBranchName } from './records.js';
 import type { Into } from './squash.js';
 import type { Worktree } from './worktree.js';
 
@@ -29,20 +32,25 @@ export interface TargetWorktree {
 
 /**
  * @param into a local branch, or the default branch
- * @returns null if there is no such branch
+ * @returns null if there is no such branch; `unanswered` if git does not say its commit, or whether a worktree follows it
  */
-export function targetOf(repository: Repository, worktrees: readonly Worktree[], into: string | Base): Target | null {
+export function targetOf(
+  repository: Repository,
+  worktrees: readonly Worktree[],
+  into: string | Base,
+): Target | 'unanswered' | null {
   const [branch, base] = typeof into === 'string' ? [into, null] : [into.branch, into];
   const local = base?.name === branch ? base.commit : localCommit(repository, branch);
+  if (local === 'unanswered') return local;
   const commit = base?.commit ?? local;
   if (commit === null) return null;
   const root = worktreeOn(worktrees, branch)?.path ?? null;
+  if (root === null && placeOnBranch(repository, branch) === 'unanswered') return 'unanswered';
   return { branch, local, commit, root, name: base?.name ?? branch, behind: base?.behind ?? null };
 }
 
-function localCommit({ ask }: Repository, branch: string): string | null {
-  if (branch.startsWith('-')) return null;
-  return ask(['rev-parse', '--verify', '-q', `${LOCAL}${branch}^{commit}`])?.trim() ?? null;
+function localCommit(repository: Repository, branch: string): string | 'unanswered' | null {
+  return isBranchName(branch) ? commitNamed(repository, LOCAL + branch) : null;
 }
 
 /** @returns the worktree whose files follow a branch; null if none does, or its folder is gone */
@@ -67,24 +75,25 @@ export function targetWorktree(
 /**
  * @param from the commit that is checked out there
  * @param tree to which it would change
- * @returns files, also ignored ones, that git does not track there and that would be written over; relative to its top level
+ * @returns files, also ignored ones, that git does not track there and that would be written over, relative to its top level; null if git
+ *   does not say which files come or are tracked
  */
 export function inTheWay(
   repository: Repository,
   { root, folder }: TargetWorktree,
   from: string,
   tree: string,
-): string[] {
+): string[] | null {
   const diff = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--diff-filter=A', from, tree];
-  const added = repository
-    .attempt(diff)
-    .out.split('\0')
-    .filter((path) => path !== '');
+  const { code, out } = repository.attempt(diff);
+  if (code !== 0) return null;
+  const added = out.split('\0').filter((path) => path !== '');
   const there = added.filter((path) => isThere(root, path));
   // Mostly nothing is there, and then it does not matter what is tracked.
-  const tracked = new Set(
-    there.length === 0 ? [] : repository.askIn({ root, folder }, ['ls-files', '-z'])?.split('\0'),
-  );
+  if (there.length === 0) return [];
+  const listed = repository.askIn({ root, folder }, ['ls-files', '-z']);
+  if (listed === null) return null;
+  const tracked = new Set(listed.split('\0'));
   return [...new Set(there.flatMap((path) => obstacle(root, path, tracked) ?? []))];
 }
 

@@ -27,6 +27,8 @@ export interface Removed {
   readonly own_files: readonly OwnFile['name'][];
   /** Whether files that no pattern names were left out of its folder. */
   readonly is_sparse: boolean;
+  /** Whether its commit comes back without the branch, which may be checked out elsewhere or at another commit. */
+  readonly is_detached: boolean;
 }
 
 /** Git would take the patterns of another worktree over, and leave files out. */
@@ -40,7 +42,7 @@ const HAS_FILES = ' --work-tree=.';
  * @returns the commands that bring it back, one after the other, for a shell
  */
 export function wayBack(removed: Removed, home: string): string[] {
-  const { path, branch, kept: ref, head, has_files, filters } = removed;
+  const { path, branch, kept: ref, head, has_files, filters, is_detached } = removed;
   const [git, there] = [`git -C ${shellWord(home)}`, `git -C ${shellWord(path)}`];
   const isWhole = !has_files || ref === null;
   const tip = head === null ? null : isWhole ? (ref ?? head) : `${ref}^1`;
@@ -50,7 +52,9 @@ export function wayBack(removed: Removed, home: string): string[] {
     ...(branch !== null && removed.tip !== null && tip !== null
       ? [`${git} branch ${shellWord(branch)} --no-track ${tip}`]
       : []),
-    branch !== null && head !== null ? `${making} ${shellWord(branch)}` : `${making} --detach ${tip ?? ref}`,
+    branch !== null && head !== null && !is_detached
+      ? `${making} ${shellWord(branch)}`
+      : `${making} --detach ${tip ?? ref}`,
     ...(branch !== null && head === null ? [`${there} symbolic-ref HEAD ${shellWord(LOCAL + branch)}`] : []),
   ];
   if (isWhole) return add;

@@ -11,6 +11,7 @@ import { UsageError } from '../../../src/errors.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
 import { systemClock } from '../../../src/time.js';
 import { runCommand } from '../../bridge/cli/inProcess.js';
+import { pathOfDeafGit } from '../../bridge/cli/worktree/deafGit.js';
 import { Worktrees } from './scene.js';
 
 let made: Worktrees;
@@ -32,6 +33,12 @@ const removed = (branch: string | null = 'feature/login', head: string | null = 
 
 function wayBack(of = removed()): string | null {
   return wayToBringBack(of, made.git.variables);
+}
+
+/** While git does not answer calls of a pattern. */
+function wayBackWithout(calls: string): string | null {
+  const PATH = pathOfDeafGit(join(made.folder, 'programs'), calls);
+  return wayToBringBack(removed(), { ...made.git.variables, PATH });
 }
 
 /** Runs the line as a person does who has copied it. */
@@ -103,6 +110,15 @@ describe('after `worktree end`', () => {
     made.git.run(made.root, 'worktree', 'remove', '--force', path);
     bringBack();
     expect([changes(), made.git.run(path, 'log', '-1', '--format=%s').trim()]).toEqual([[], 'later']);
+  });
+
+  test('not at all while git does not answer: a line for the branch alone would leave the changes out', async () => {
+    await end('--discard', 'feature/login');
+    for (const calls of [`*'refs/watchkeeper/removed/'*'^{commit}'`, `*'refs/heads/feature/login^{commit}'`])
+      expect(wayBackWithout(calls)).toBeNull();
+    made.git.run(made.root, 'branch', 'feature/login', tip);
+    expect(wayBack()).toContain('worktree add');
+    expect(wayBackWithout(`*'refs/heads/feature/login^{commit}'`)).toBeNull();
   });
 
   test('a record that would run something is not followed', async () => {

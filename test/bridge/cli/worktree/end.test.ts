@@ -265,7 +265,11 @@ describe('a reason against it', () => {
 
   test('a folder that is gone, and the default branch, are ones; the main checkout is refused', async () => {
     rmSync(path, { recursive: true });
-    expect((await made.ended(['one', '--merge'])).reasons).toMatchObject([{ reason: 'leftover' }]);
+    // Pruned, a worktree on a disk that is attached again would be lost to git.
+    const remedy = expect.stringMatching(
+      /^if it is on a disk that is not there now, .* only otherwise `git worktree prune`/,
+    );
+    expect((await made.ended(['one', '--merge'])).reasons).toMatchObject([{ reason: 'leftover', remedy }]);
     expect((await made.end(['main', '--merge'])).err).toContain('is the main checkout, which stays');
     made.git.run(made.root, 'checkout', '-q', '--detach');
     made.git.run(made.root, 'worktree', 'add', '-q', join(made.folder, 'm'), 'main');

@@ -25,7 +25,7 @@ beforeEach(() => {
 const AFTER = FAILPOINTS.filter((name) => /^worktree\..*\.after$/.test(name));
 const FIRST = 'worktree.keep.before';
 /** The folder has another name, or is gone, and there is something left to do. */
-const CUT_OFF = /^worktree\.(move|confirm|folder|forget|branch)\.after/;
+const CUT_OFF = /^worktree\.(move|confirm|folder|forget|branch|note)\.after/;
 
 async function unfinished(): Promise<readonly { readonly name: string }[]> {
   return JSON.parse((await made.say(['list', '--json'])).out).unfinished;
@@ -84,7 +84,7 @@ describe('a discarding that is killed', () => {
   });
 
   // The other effects are those of a merge. `npm run prove -- worktree-ends` kills at them, too.
-  const own = /^worktree\.(keep|move|confirm|branch|remote)\./;
+  const own = /^worktree\.(keep|move|confirm|branch|remote|note)\./;
   test.each(AFTER.filter((name) => own.test(name)))('at %s loses no file', async (point) => {
     const end = ['one', '--discard', 'one', '--remote'];
     kill(point, end);
@@ -98,6 +98,22 @@ describe('a discarding that is killed', () => {
     expect(made.head(path)).toBe(tip);
     expect(made.git.run(path, 'status', '--porcelain')).toBe(' M a.txt\n?? new.txt\n');
   });
+});
+
+test('a removal that is killed before its record is put away is finished, with the way back to a branch that stays', async () => {
+  const other = join(made.folder, 'other');
+  made.git.run(made.root, 'worktree', 'add', '-q', '--force', other, 'feature/one');
+  put(join(path, 'new.txt'), 'new\n');
+  kill('worktree.note.after', [path, '--discard', 'one']);
+  expect((await unfinished()).map(({ name }) => name)).toEqual(['feature/one']);
+  const { code, way_back } = await made.ended([path, '--discard', 'one']);
+  expect(code).toBe(0);
+  expect(await unfinished()).toEqual([]);
+  expect(JSON.parse((await made.say(['list', '--json'])).out).removed).toMatchObject([{ path, way_back }]);
+  made.git.commitAll(other, 'the branch goes on');
+  made.wayBack(way_back);
+  expect(made.head(path)).toBe(tip);
+  expect(readFileSync(join(path, 'new.txt'), 'utf8')).toBe('new\n');
 });
 
 test('a folder that changes before it is deleted gets its name back', async () => {

@@ -39,12 +39,15 @@ test(
       git.run(scene.root, 'config', 'core.autocrlf', 'true');
       appendFileSync(join(path, 'a.txt'), 'with one end\nand another\r\n');
       put(join(path, 'new.txt'), 'new\r\n');
+      // Git leaves files that have a CR as they are.
+      put(join(path, 'lf.txt'), 'new\n');
       const amended = git.run(path, 'rev-parse', 'HEAD').trim();
       git.run(path, 'commit', '-q', '--amend', '-m', 'amended');
       put(join(path, 'words'), 'only a ref has them');
       const blob = git.run(path, 'hash-object', '-w', 'words').trim();
       git.run(path, 'update-ref', 'refs/worktree/mine', blob);
-      const files = () => ['a.txt', 'new.txt', 'words'].map((name) => readFileSync(join(path, name), 'latin1'));
+      const files = () =>
+        ['a.txt', 'new.txt', 'lf.txt', 'words'].map((name) => readFileSync(join(path, name), 'latin1'));
       const before = files();
       let ended = await scene.endedSo(['one', '--discard', 'one']);
       // Cut off between its steps, it is finished by the same call once git answers.

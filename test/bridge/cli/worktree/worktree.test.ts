@@ -49,7 +49,9 @@ describe('list', () => {
     expect(rowOf(out, 'fix/two')).toMatch(/^fix\/two clean no: would conflict just now -$/);
     expect(rowOf(out, 'docs/three')).toMatch(/^docs\/three leftover yes: the same commit just now -$/);
     expect(out).toContain('fix/two: locked by Claude Code (pid 4000000), which is gone\n');
-    expect(out).toContain(`docs/three: git has registered it, but ${lost} is gone\n`);
+    expect(out).toContain(
+      `docs/three: git has registered it, but ${lost} is not there: deleted, moved, or on a disk that is not there now\n`,
+    );
     expect(out).toMatch(/^BRANCH +CHANGES +MERGED INTO main /);
   });
 
