@@ -3,14 +3,17 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { withRepository } from '../../../memory/git/repository.js';
 import { conversionsOf } from '../../../memory/worktrees/conversions.js';
 import { forgetKept, keptRefs } from '../../../memory/worktrees/kept.js';
-import { placeOnBranch } from '../../../memory/worktrees/place.js';
+import { placeOnBranch, registeredIn } from '../../../memory/worktrees/place.js';
 import type { Removal } from '../../../memory/worktrees/records.js';
 import { finishRemoval } from '../../../memory/worktrees/removal.js';
+import { branchIn } from '../../../memory/worktrees/table.js';
 import { put } from '../git/plainGit.js';
 import { Worktrees } from './scene.js';
 
+const LIMIT_MS = 10_000;
 const NOT_ANSWERED = () => null;
 
 /** Finishes the removal of a worktree whose folder is gone, while git does not say what is checked out where. */
@@ -42,6 +45,19 @@ describe('refs in a table', () => {
   ])('git says %j of what is checked out', (said, expected) => {
     const found = placeOnBranch({ common, askFolder: () => said }, 'main');
     expect(found === made.root ? 'here' : found).toBe(expected);
+  });
+
+  test('git itself names the branch of each worktree, also one without a commit', () => {
+    made.add('fix/one');
+    made.git.run(made.add('fix/detached'), 'checkout', '-q', '--detach');
+    made.git.run(made.add('fix/unborn'), 'checkout', '-q', '--orphan', 'fix/other');
+    const { variables } = made.git;
+    const all = [common, ...registeredIn(common).map(({ folder }) => folder)];
+    const asked = { about: 'files', preparingMs: LIMIT_MS, askingMs: LIMIT_MS } as const;
+    const branches = withRepository(made.root, variables, asked, (repository) =>
+      all.map((folder) => branchIn(repository, folder)),
+    );
+    expect(new Set(branches)).toEqual(new Set(['main', null, 'fix/one', 'fix/other']));
   });
 
   test('a branch that may be checked out elsewhere stays, and the way back is to its commit alone', () => {
