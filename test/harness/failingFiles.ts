@@ -1,0 +1,42 @@
+/**
+ * Stands in for `node:fs`: the system gives an error for the paths that a test names, as it does without free descriptors, which
+ * cannot be brought about here without taking them from the test as well. Only modules that are imported after it use it.
+ */
+import * as fs from 'node:fs';
+import { jest } from '@jest/globals';
+
+/** By path, the code of the error. */
+const faults = new Map<string, string>();
+
+/** From now on, `import()` gives modules that use the stand-in. */
+export function standInForFiles(): void {
+  jest.unstable_mockModule('node:fs', () => ({
+    ...fs,
+    openSync: failing(fs.openSync),
+    readFileSync: failing(fs.readFileSync),
+    statSync: failing(fs.statSync),
+    lstatSync: failing(fs.lstatSync),
+  }));
+}
+
+function failing<Words extends unknown[], Result>(real: (...words: Words) => Result): (...words: Words) => Result {
+  return (...words) => {
+    throwIfFailing(words[0]);
+    return real(...words);
+  };
+}
+
+/** @returns what the action returns; meanwhile each look at the path fails with the code */
+export function whileFailing<Result>(path: string, code: string, action: () => Result): Result {
+  faults.set(path, code);
+  try {
+    return action();
+  } finally {
+    faults.delete(path);
+  }
+}
+
+function throwIfFailing(path: unknown): void {
+  const code = typeof path === 'string' ? faults.get(path) : undefined;
+  if (code !== undefined) throw Object.assign(new Error(`${code}: ${path}`), { code });
+}
