@@ -45,6 +45,12 @@ export function isProcessAlive(identity: ProcessIdentity, here: ProcessIdentity)
   return identity.pid_start === '' ? null : stat.start === identity.pid_start;
 }
 
+/** @returns whether this kernel could say whether it lives: if {@link isProcessAlive} is null all the same, the answer failed */
+export function isVisible(identity: ProcessIdentity, here: ProcessIdentity): boolean {
+  const isOfBoot = identity.host === here.host && identity.boot_id === here.boot_id;
+  return isOfBoot && identity.pid_namespace === here.pid_namespace && identity.pid_start !== '';
+}
+
 export function isSameProcess(left: ProcessIdentity, right: ProcessIdentity): boolean {
   return (
     left.pid === right.pid &&

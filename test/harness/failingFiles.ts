@@ -26,13 +26,19 @@ function failing<Words extends unknown[], Result>(real: (...words: Words) => Res
   };
 }
 
+/** Each look at the path fails with the code. @returns what ends that */
+export function failAt(path: string, code: string): () => void {
+  faults.set(path, code);
+  return () => faults.delete(path);
+}
+
 /** @returns what the action returns; meanwhile each look at the path fails with the code */
 export function whileFailing<Result>(path: string, code: string, action: () => Result): Result {
-  faults.set(path, code);
+  const end = failAt(path, code);
   try {
     return action();
   } finally {
-    faults.delete(path);
+    end();
   }
 }
 
