@@ -5,8 +5,8 @@
 import * as fs from 'node:fs';
 import { jest } from '@jest/globals';
 
-/** By path, the code of the error. */
-const faults = new Map<string, string>();
+/** By path. */
+const faults = new Map<string, { readonly code: string; readonly isOnce: boolean }>();
 
 /** From now on, `import()` gives modules that use the stand-in. */
 export function standInForFiles(): void {
@@ -16,19 +16,21 @@ export function standInForFiles(): void {
     readFileSync: failing(fs.readFileSync),
     statSync: failing(fs.statSync),
     lstatSync: failing(fs.lstatSync),
+    // It says of every error that nothing is there.
+    existsSync: (path: fs.PathLike) => (typeof path !== 'string' || !faults.has(path)) && fs.existsSync(path),
   }));
 }
 
 function failing<Words extends unknown[], Result>(real: (...words: Words) => Result): (...words: Words) => Result {
   return (...words) => {
-    throwIfFailing(words[0]);
+    throwIfFailing(words[0], real.name === 'openSync');
     return real(...words);
   };
 }
 
-/** Each look at the path fails with the code. @returns what ends that */
-export function failAt(path: string, code: string): () => void {
-  faults.set(path, code);
+/** Each look at the path fails with the code, or only its next opening. @returns what ends that */
+export function failAt(path: string, code: string, which: 'each' | 'next opening' = 'each'): () => void {
+  faults.set(path, { code, isOnce: which === 'next opening' });
   return () => faults.delete(path);
 }
 
@@ -42,7 +44,9 @@ export function whileFailing<Result>(path: string, code: string, action: () => R
   }
 }
 
-function throwIfFailing(path: unknown): void {
-  const code = typeof path === 'string' ? faults.get(path) : undefined;
-  if (code !== undefined) throw Object.assign(new Error(`${code}: ${path}`), { code });
+function throwIfFailing(path: unknown, isOpening: boolean): void {
+  const fault = typeof path === 'string' ? faults.get(path) : undefined;
+  if (fault === undefined || (fault.isOnce && !isOpening)) return;
+  if (fault.isOnce) faults.delete(String(path));
+  throw Object.assign(new Error(`${fault.code}: ${path}`), { code: fault.code });
 }
