@@ -128,6 +128,13 @@ export function errorCode(thrown: unknown): string {
   return hasCode && typeof thrown.code === 'string' ? thrown.code : '';
 }
 
+const OWN_TROUBLES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM']);
+
+/** @returns whether the question was not even asked, because other code took all descriptors or memory: it says nothing about what was asked */
+export function isOwnTrouble(thrown: unknown): boolean {
+  return OWN_TROUBLES.has(errorCode(thrown));
+}
+
 /** For `catch`: @returns null for the error of a missing file @throws every other error */
 export function nullIfAbsent(error: unknown): null {
   if (errorCode(error) === 'ENOENT') return null;

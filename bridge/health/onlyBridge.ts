@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describeError, UnreachableError, UsageError } from '../../src/errors.js';
 import { makePrivateFolderSync, PRIVATE_FOLDER } from '../../src/files/privateFiles.js';
-import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
+import { isProcessAlive, isVisible, type ProcessIdentity } from '../../src/host/identity.js';
 import { isOwnerAlive } from '../../src/host/lifeSign.js';
 import { ulid } from '../../src/ids.js';
 import { contentDigest } from '../../src/journal/digest.js';
@@ -139,9 +139,9 @@ export class OnlyBridge {
     let living: ProcessIdentity | null = null;
     // The claim in Redis keeps away bridges that are not visible from here.
     const lives = async (owner: ProcessIdentity) => {
-      const isLiving = isProcessAlive(owner, here) === true;
-      if (isLiving) living = owner;
-      return isLiving;
+      const isLiving = isProcessAlive(owner, here);
+      if (isLiving === true) living = owner;
+      return isLiving ?? (isVisible(owner, here) ? null : false);
     };
     makePrivateFolderSync(folder);
     const claim = await claimFolder({ folder, here, clock, stopping }, lives).catch((error: unknown) => {

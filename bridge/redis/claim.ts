@@ -9,8 +9,9 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { UsageError } from '../../src/errors.js';
+import { nullIfAbsent, UsageError } from '../../src/errors.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
+import { parseJson } from '../../src/json.js';
 import { SECOND } from '../../src/time.js';
 import { PROCESS_IDENTITY, writeWhole } from './endpoint.js';
 import { refuseWhenStopping, type ServerFolder } from './serverProcess.js';
@@ -24,9 +25,10 @@ export interface Claim {
   release(): void;
 }
 
-type Lives = (owner: ProcessIdentity) => Promise<boolean>;
+/** Null if that is unknown: then the claim stays, and keeps nobody away. */
+type Lives = (owner: ProcessIdentity) => Promise<boolean | null>;
 
-/** @throws UsageError if a living process owns the folder, with its pid; UnreachableError if stopped first */
+/** @throws UsageError if a living process owns the folder, with its pid; UnreachableError if stopped first; the file system's error */
 export async function claimFolder({ folder, here, clock, stopping }: ServerFolder, lives: Lives): Promise<Claim> {
   const name = `claim-${String(clock.now()).padStart(15, '0')}-${here.pid}-${randomBytes(6).toString('hex')}.json`;
   const path = join(folder, name);
@@ -57,21 +59,22 @@ async function findRival(folder: string, ownName: string, lives: Lives): Promise
   let first: Rival | null = null;
   for (const name of readdirSync(folder).filter((entry) => CLAIM_NAME.test(entry) && entry !== ownName)) {
     const owner = readClaim(join(folder, name));
-    if (owner !== null && (await lives(owner))) {
-      if (first === null || name < first.name) first = { name, owner };
-    } else rmSync(join(folder, name), { force: true });
+    const isLiving = owner === null ? false : await lives(owner);
+    if (isLiving === false) rmSync(join(folder, name), { force: true });
+    else if (owner !== null && isLiving && (first === null || name < first.name)) first = { name, owner };
   }
   return first;
 }
 
 /**
  * @returns null if the claim was released by now or is damaged; claims appear whole, so a damaged one is not being written
+ * @throws the file system's error if it cannot be read: it may be that of a living process
  */
 function readClaim(path: string): ProcessIdentity | null {
   try {
-    return PROCESS_IDENTITY.parse(JSON.parse(readFileSync(path, 'utf8')));
-  } catch {
-    return null;
+    return PROCESS_IDENTITY.safeParse(parseJson(readFileSync(path, 'utf8'))).data ?? null;
+  } catch (error) {
+    return nullIfAbsent(error);
   }
 }
 

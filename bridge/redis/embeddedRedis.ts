@@ -200,7 +200,7 @@ export class EmbeddedRedis {
       const asked = this.#endpoint;
       const [isWell] = await Promise.all([this.#answers(asked), clock.sleep(hungMs / MOST_UNANSWERED, ending)]);
       const isUp = asked === this.#endpoint && isProcessAlive(asked.server, here) === true;
-      unanswered = isWell || !isUp ? 0 : unanswered + 1;
+      unanswered = isWell !== false || !isUp ? 0 : unanswered + 1;
       if (unanswered < MOST_UNANSWERED || ending.aborted) continue;
       notify(hungWords(asked, hungMs));
       signalServer(asked.server, here, 'SIGKILL');
@@ -208,7 +208,7 @@ export class EmbeddedRedis {
     }
   }
 
-  async #answers({ url }: Endpoint): Promise<boolean> {
+  async #answers({ url }: Endpoint): Promise<boolean | null> {
     const { clock, hungMs } = this.#options;
     const over = new AbortController();
     const asking = answers(url, clock, AbortSignal.any([over.signal, this.#ending.signal]));

@@ -1,7 +1,7 @@
 /** The server of a logs folder, which is claimed before: the one that a dead bridge left, or a new one on the same data. */
 import { readFileSync } from 'node:fs';
-import { UnreachableError, UsageError } from '../../src/errors.js';
-import { isProcessAlive, type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
+import { nullIfAbsent, UnreachableError, UsageError } from '../../src/errors.js';
+import { isProcessAlive, isVisible, type ProcessIdentity } from '../../src/host/identity.js';
 import {
   choosePlace,
   type Endpoint,
@@ -19,6 +19,7 @@ import { answers, endByConnection, type ServerFolder, startServer, stopServer } 
  * An owner in another pid namespace is invisible from here. It is alive if and only if its server answers, because a container
  * dies as a whole. Limit: if the folder's path is too long for a socket, a server in another network namespace cannot be
  * reached, so two containers must not share such a folder.
+ * @throws UnreachableError if that is unknown only because the kernel, or this process, could not ask
  */
 export async function ownerLives(
   owner: ProcessIdentity,
@@ -26,11 +27,24 @@ export async function ownerLives(
 ): Promise<boolean> {
   const alive = isProcessAlive(owner, here);
   if (alive !== null) return alive;
+  if (isVisible(owner, here)) throw unseen(owner, `own ${folder}`, 'delete its claim there');
   const endpoint = readEndpoint(folder);
-  return endpoint !== null && endpoint !== 'corrupt' && answers(endpoint.url, clock, stopping);
+  if (endpoint === null || endpoint === 'corrupt') return false;
+  const isAnswering = await answers(endpoint.url, clock, stopping);
+  if (isAnswering === null) throw unseen(owner, `own ${folder}`, 'delete its claim there');
+  return isAnswering;
 }
 
-/** @returns the server that a dead bridge left, now owned by this process; null if none answers any more */
+function unseen({ pid, host }: ProcessIdentity, what: string, remedy: string): UnreachableError {
+  return new UnreachableError(
+    `process ${pid} on ${host} may still ${what}: whether it lives could not be asked now; start again in a moment (or, if it is something else, ${remedy})`,
+  );
+}
+
+/**
+ * @returns the server that a dead bridge left, now owned by this process; null if none answers any more
+ * @throws UnreachableError if that could not be asked: a second server on the same data would corrupt it
+ */
 export async function adopt(ours: ServerFolder, notices: string[]): Promise<Endpoint | null> {
   const { folder, here, clock, stopping } = ours;
   const found = readEndpoint(folder);
@@ -41,38 +55,43 @@ export async function adopt(ours: ServerFolder, notices: string[]): Promise<Endp
   }
   const alive = isProcessAlive(found.server, here);
   if (alive === false) return null;
-  if (await answers(found.url, clock, stopping)) {
+  const isAnswering = await answers(found.url, clock, stopping);
+  if (isAnswering === true) {
     const adopted = { ...found, owner: here };
     writeEndpoint(folder, adopted);
     return adopted;
   }
+  if (isAnswering === null || (alive === null && isVisible(found.server, here)))
+    throw unseen(found.server, `be the Redis of ${folder}`, `delete ${endpointPath(folder)}`);
   // It hangs, and two servers on one data folder would corrupt the data.
   if (alive === true) await stopServer(found, ours, stopping);
   return null;
 }
 
 /** A second server on the same data would corrupt it. @throws UsageError if an unknown one does not end, or is not reached */
-async function endUnknownServer({ folder, clock, stopping }: ServerFolder): Promise<void> {
+async function endUnknownServer({ folder, here, clock, stopping }: ServerFolder): Promise<void> {
   const url = socketUrl(folder);
-  if (url === null) return refuseIfRunning(folder);
+  if (url === null) return refuseIfRunning(folder, here);
   if (await endByConnection(url, clock, stopping)) return;
   throw new UsageError(`a Redis without a record answers at ${url}; end it, and start again`);
 }
 
-function refuseIfRunning(folder: string): void {
+function refuseIfRunning(folder: string, here: ProcessIdentity): void {
   const pid = readPid(folder);
-  if (pid === null || readProcessIdentity('', pid).pid_start === '') return;
+  // No answer is no proof of its end.
+  if (pid === null || isProcessAlive({ ...here, pid, pid_start: '' }, here) === false) return;
   throw new UsageError(
     `process ${pid} may still be the Redis of ${folder}, whose record is missing or damaged; end it (or, if it is something else, delete ${pidPath(folder)}), and start again`,
   );
 }
 
+/** @throws the file system's error if the file is there, and cannot be read */
 function readPid(folder: string): number | null {
   try {
     const pid = Number(readFileSync(pidPath(folder), 'utf8'));
     return Number.isInteger(pid) && pid > 0 ? pid : null;
-  } catch {
-    return null;
+  } catch (error) {
+    return nullIfAbsent(error);
   }
 }
 

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
-import { UnreachableError, UsageError } from '../../src/errors.js';
+import { isOwnTrouble, UnreachableError, UsageError } from '../../src/errors.js';
 import { SHARED_BITS } from '../../src/files/privateFiles.js';
 import { isProcessAlive, type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
 import { compiledProgram } from '../../src/host/program.js';
@@ -88,15 +88,19 @@ export async function stopServer(
   for (const path of [socketPath(folder), pidPath(folder)]) rmSync(path, { force: true });
 }
 
-/** Waits 10 s at most. @returns whether the server has stopped answering after one shutdown request */
+/** Waits 10 s at most. @returns whether the server has stopped answering after one shutdown request; false if it could not be asked */
 export async function endByConnection(url: string, clock: Clock, stopping?: AbortSignal): Promise<boolean> {
   const end = clock.monotonic() + STOP_LIMIT_MS;
-  for (let asked = false; await answers(url, clock, stopping); asked = true) {
-    if (!asked) await askToEnd(url, clock);
+  for (let asked = false; ; ) {
+    const isAnswering = await answers(url, clock, stopping);
+    if (isAnswering === false) return true;
+    if (isAnswering === true && !asked) {
+      asked = true;
+      await askToEnd(url, clock);
+    }
     if (clock.monotonic() > end) return false;
     await clock.sleep(LOOK_AGAIN_MS, stopping);
   }
-  return true;
 }
 
 /** Sends the signal if the process is visible from here and is still the server's. */
@@ -109,7 +113,8 @@ export function signalServer(server: ProcessIdentity, here: ProcessIdentity, nam
   }
 }
 
-export async function answers(url: string, clock: Clock, stopping?: AbortSignal): Promise<boolean> {
+/** @returns whether a server answers, false also if stopped; null if this process has no descriptor to ask with, which proves nothing */
+export async function answers(url: string, clock: Clock, stopping?: AbortSignal): Promise<boolean | null> {
   if (stopping?.aborted) return false;
   const redis = openRedis(url, { purpose: 'commands', clock });
   const hangUp = () => closeRedis(redis);
@@ -118,8 +123,8 @@ export async function answers(url: string, clock: Clock, stopping?: AbortSignal)
     await connectOrExplain(redis, url);
     return true;
   } catch (error) {
-    if (error instanceof UsageError || error instanceof UnreachableError) return false;
-    throw error;
+    if (!(error instanceof UsageError || error instanceof UnreachableError)) throw error;
+    return isOwnTrouble(error.cause) ? null : false;
   } finally {
     stopping?.removeEventListener('abort', hangUp);
     closeRedis(redis);

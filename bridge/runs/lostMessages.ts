@@ -13,7 +13,8 @@
 import { LOST_TEXT } from '../../monitoring/incident/texts/chatTexts.js';
 import { answerInJournal } from '../../monitoring/rounds/answeredLocally.js';
 import type { Settings } from '../../src/config/settings.js';
-import { revivalSessionId } from '../../src/ids.js';
+import { UnreachableError } from '../../src/errors.js';
+import { firstAttemptId, revivalSessionId } from '../../src/ids.js';
 import type { AgentSession, DeathProof } from '../../src/jobs/model.js';
 import { hostOfLane } from '../../src/jobs/names.js';
 import { revivalOf } from '../../src/jobs/newRecords.js';
@@ -64,15 +65,22 @@ export class LostMessages {
     return missing;
   }
 
-  /** The event comes first, and names all of them. @returns those that have got their end @throws ioredis' error */
+  /**
+   * The event comes first, and names all of them. A message whose journal cannot be read gets no end yet: its answer may be there.
+   * @returns those that have got their end
+   * @throws ioredis' error
+   */
   async end(lost: readonly OpenMessage[]): Promise<string[]> {
     if (lost.length === 0) return [];
     const { store, forgotten } = this.#parts;
     await this.#sweep(lost);
-    await forgotten.noteLost(...lost.map(({ session }) => session.session_id));
+    const attempts: AgentSession[] = [];
+    for (const { session } of lost) attempts.push(...(await this.#readAttempt(session)));
+    if (attempts.length === 0) return [];
+    await forgotten.noteLost(...attempts.map(({ session_id }) => firstAttemptId(session_id)));
     const ended: string[] = [];
-    for (const { session } of lost) {
-      const { attempt, end } = await this.#endOf(session);
+    for (const attempt of attempts) {
+      const end = await this.#endOf(attempt);
       if (await store.regain.ended(attempt, end)) ended.push(attempt.session_id);
     }
     return ended;
@@ -99,11 +107,21 @@ export class LostMessages {
     await Promise.all([...lanes].map((lane) => swept.sweep(lane, () => false)));
   }
 
-  async #endOf(first: AgentSession): Promise<{ readonly attempt: AgentSession; readonly end: KnownEnd }> {
-    const { endOnDisk } = this.#parts;
-    const attempt = await this.#lastAttempt(first);
-    const end = (await endOnDisk(attempt)) ?? { kind: 'failure', text: LOST_TEXT, mayBeInChat: false };
-    return { attempt, end };
+  async #endOf(attempt: AgentSession): Promise<KnownEnd> {
+    return (await this.#parts.endOnDisk(attempt)) ?? { kind: 'failure', text: LOST_TEXT, mayBeInChat: false };
+  }
+
+  /** @returns the last attempt; none if its journals cannot be read now, which the next round tries again */
+  async #readAttempt(first: AgentSession): Promise<AgentSession[]> {
+    try {
+      return [await this.#lastAttempt(first)];
+    } catch (err) {
+      if (!(err instanceof UnreachableError)) throw err;
+      const { session_id } = first;
+      const said = `session ${session_id}: whether it was answered is unknown, so its chat is told nothing yet: ${err.message}`;
+      this.#parts.logger.error({ err, session_id }, said);
+      return [];
+    }
   }
 
   /**

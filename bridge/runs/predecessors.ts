@@ -1,7 +1,7 @@
 /** Before a bridge takes any job, no process of a dead predecessor on this host may still work in a lane. */
 
 import type { Settings } from '../../src/config/settings.js';
-import { CorruptRecordError, describeError } from '../../src/errors.js';
+import { CorruptRecordError, describeError, UnreachableError } from '../../src/errors.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { isOwnerAlive } from '../../src/host/lifeSign.js';
 import type { AgentSession, DeathProof, Run } from '../../src/jobs/model.js';
@@ -79,11 +79,22 @@ export async function endPredecessorsRuns(context: PredecessorContext): Promise<
       logger.error({ session_id }, `session ${session_id}: what a dead bridge left could not be ended`);
       continue;
     }
-    if ((await hasEnded(context, session, run)) || (await isPutBack(context, session, run, proof))) continue;
+    if (await isSettled(context, session, run, proof)) continue;
     if ((await store.transitions.release(session_id, proof)) !== null) ended.push(session_id);
   }
   await freeBlockedLanes(context);
   return ended;
+}
+
+/** @returns true also if its journal cannot be read now: its answer may be there, and the watchdog asks again */
+async function isSettled(context: PredecessorContext, session: AgentSession, run: Run, proof: DeathProof) {
+  try {
+    return (await hasEnded(context, session, run)) || (await isPutBack(context, session, run, proof));
+  } catch (err) {
+    if (!(err instanceof UnreachableError)) throw err;
+    context.logger.error({ err, session_id: session.session_id }, `session ${session.session_id}: ${err.message}`);
+    return true;
+  }
 }
 
 /** The store forgot how its message ended, but the disk did not: no failure is recorded. */

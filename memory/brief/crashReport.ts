@@ -234,5 +234,6 @@ function fileLines(files: readonly DoubtfulFile[]): string[] {
 function fileLine({ path, step, exists, size, changed_since }: DoubtfulFile): string {
   const of = step === null ? '' : `, step ${step}`;
   if (!exists) return `${oneLine(path)}: does not exist${of}`;
+  if (size === null) return `${oneLine(path)}: cannot be looked at${of}`;
   return `${oneLine(path)}: ${size} bytes, ${changed_since ? 'changed' : 'not changed'} since it was last mentioned${of}`;
 }

@@ -7,10 +7,11 @@ import type { Section } from './budget.js';
 import { entries, type Words } from './observedSections.js';
 
 export function doubtOf(files: readonly DoubtfulFile[], words: Words): Section {
-  const state = ({ exists, size, changed_since }: DoubtfulFile): string =>
-    exists
-      ? `${size} bytes, ${changed_since ? 'changed' : 'not changed'} since it was last mentioned`
-      : 'it does not exist';
+  const state = ({ exists, size, changed_since }: DoubtfulFile): string => {
+    if (!exists) return 'it does not exist';
+    if (size === null) return 'it cannot be looked at';
+    return `${size} bytes, ${changed_since ? 'changed' : 'not changed'} since it was last mentioned`;
+  };
   return {
     title: 'Files that were being worked on and may be half written, to be checked first:',
     entries: entries(

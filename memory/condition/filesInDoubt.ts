@@ -1,7 +1,7 @@
 /** Files that may be half written: their agent died before it had finished them. */
 
 import { relative, resolve, sep } from 'node:path';
-import { seenFile } from '../../src/files/seenFile.js';
+import { sightOf } from '../../src/files/seenFile.js';
 import type { Worklog } from '../fold/worklog.js';
 import { filesInHand } from '../observed/inHand.js';
 import type { Observed } from '../observed/observed.js';
@@ -41,10 +41,11 @@ export function filesInDoubt({ log, fold }: Known, directory: string): DoubtfulF
     doubtful.set(name, { step: declared?.step ?? null, at: Math.max(declared?.at ?? 0, at), isDeleted });
   }
   return [...doubtful].flatMap(([path, { step, at, isDeleted }]) => {
-    const stat = seenFile(resolve(directory, path));
-    if (stat === undefined && isDeleted) return [];
-    const changed_since = stat === undefined ? null : stat.mtimeMs > at;
-    return [{ path, step, exists: stat !== undefined, size: stat?.size ?? null, changed_since }];
+    const sight = sightOf(resolve(directory, path));
+    if (sight === 'none' && isDeleted) return [];
+    const stat = typeof sight === 'string' ? null : sight;
+    const changed_since = stat === null ? null : stat.mtimeMs > at;
+    return [{ path, step, exists: sight !== 'none', size: stat?.size ?? null, changed_since }];
   });
 }
 

@@ -131,17 +131,16 @@ async function writeCopy(
   const folder = memory.places.findSession(id);
   if (folder === null) throw new UnreachableError('it was removed meanwhile');
   const path = journalIn(folder);
-  const found = sharesOf(log.state, path, memory.surroundings.variables);
+  // Read once: what is dropped here, and what is replaced below, must follow from the same answer.
+  const old = readSeal(path);
+  const found = sharesOf(log.state, path, memory.surroundings.variables, old);
   const shares = found.map((share) =>
     replaced.includes(share.conversation.id) && share.kept !== null
       ? { ...share, transcript: null, bytes: share.kept.bytes }
       : share,
   );
   if (shares.length === 0) return null;
-  const old = readSeal(path);
-  // A file of another origin is not overwritten.
-  if (old === null && existsSync(path) && log.state.kept?.copy == null)
-    throw new UnreachableError(`${path} is no copy of transcripts; move it away`);
+  if (old === null && existsSync(path)) requireReplaceable(path, log.state, shares);
   const isWhole = old !== null && checkCopy(path).isWhole;
   if (old !== null && !isWhole && shares.some(({ transcript }) => transcript === null))
     throw new UnreachableError(`${path} is not whole, and a transcript that it was made from is gone`);
@@ -180,6 +179,15 @@ async function writeCopy(
     file.discard();
     throw error;
   }
+}
+
+/** @throws UnreachableError if the file, which has no seal, is of another origin, or may be all that is left of a transcript */
+function requireReplaceable(path: string, { kept, conversations }: Worklog, shares: readonly Share[]): void {
+  if (kept?.copy == null) throw new UnreachableError(`${path} is no copy of transcripts; move it away`);
+  if (shares.length < conversations.length)
+    throw new UnreachableError(
+      `${path} is not whole, and a transcript that it may have been made from is gone; move it away`,
+    );
 }
 
 function linesOf({ records, format }: ShareBatch, { transcript }: Share, { stamp, settings }: Viewer): JournalRecord[] {

@@ -21,7 +21,7 @@ export type Seal = Readonly<z.output<typeof sealSchema>>;
 /** A share of a conversation: what its transcripts held when it was read, and how many lines it has in the copy. */
 export type Source = Seal['sources'][number];
 
-/** @returns null if there is no copy, if it is cut off, or if another program has made it */
+/** @returns null if there is no copy, if it is cut off, or if another program has made it @throws UnreachableError if it cannot be read */
 export function readSeal(path: string): Seal | null {
   return sealSchema.safeParse(readLastLine(path)).data ?? null;
 }
@@ -39,7 +39,7 @@ export interface Checked {
   readonly isWhole: boolean;
 }
 
-/** @throws NotOwnError if others own or may write it; the file system's error */
+/** @throws NotOwnError if others own or may write it; UnreachableError if its seal cannot be read; the file system's error */
 export function checkCopy(path: string): Checked {
   const seal = readSeal(path);
   const tail = seal === null ? 0 : Buffer.byteLength(textOfSeal(seal.sources, seal.digest)) + 1;

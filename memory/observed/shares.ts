@@ -37,6 +37,7 @@ export interface Share {
  * @param folders null if transcripts are not to be used
  * @param seal of the copy; read from it if missing
  * @returns the shares that can be read
+ * @throws UnreachableError if the seal cannot be read: without it, shares would be missing that only the copy still has
  */
 export function sharesOf(
   { conversations, end }: Pick<Worklog, 'conversations' | 'end'>,

@@ -1,6 +1,6 @@
 /** Shows a session's next agent where to look before it continues: plan and files may not be as they were left. */
 import { resolve } from 'node:path';
-import { seenFile } from '../../src/files/seenFile.js';
+import { sightOf } from '../../src/files/seenFile.js';
 import { SECOND } from '../../src/time.js';
 import { MOST_ENTRIES } from '../fold/bounds.js';
 import { type Holder, holderWords } from '../fold/holder.js';
@@ -68,7 +68,7 @@ function halfDone(
   );
   const found = new Map<string, Conflict>();
   const add = (path: string, phase: string | null) =>
-    found.set(path, { kind: 'half_done_file', phase, path, exists: seenFile(resolve(root, path)) !== undefined });
+    found.set(path, { kind: 'half_done_file', phase, path, exists: sightOf(resolve(root, path)) !== 'none' });
   for (const { path, step } of condition.doubtful) add(path, step);
   for (const [path, { step, change = 'read' }] of Object.entries(state.files))
     if (step !== null && open.has(step) && change !== 'read' && change !== 'deleted') add(path, step);
@@ -83,9 +83,10 @@ function changedFiles({ log, fold, state }: Look, place: Workspace): Conflict[] 
   for (const { id, status, files } of log.steps.values()) {
     if (status !== 'completed') continue;
     for (const path of [...files.created, ...files.modified]) {
-      const stat = seenFile(resolve(root, path));
+      const stat = sightOf(resolve(root, path));
       const seen = fold?.files.get(path);
-      if (stat === undefined) {
+      if (stat === 'unknown') continue;
+      if (stat === 'none') {
         const isGone = deleted.has(path) || seen?.change === 'deleted' || isRenamed(fold, path);
         if (!isGone) changed.set(path, { kind: 'file_changed', phase: id, path, exists: false });
         continue;
@@ -115,7 +116,9 @@ function changedDocuments({ facts }: Worklog, place: Workspace): Conflict[] {
   return (['design', 'plan'] as const).flatMap((document): Conflict[] => {
     const known = facts?.set.documents?.[document];
     if (known === undefined) return [];
-    const exists = seenFile(resolve(place.root, known.path)) !== undefined;
+    const sight = sightOf(resolve(place.root, known.path));
+    if (sight === 'unknown') return [];
+    const exists = sight !== 'none';
     return exists && isAsKnown(known, place) ? [] : [{ kind: 'document_changed', document, path: known.path, exists }];
   });
 }

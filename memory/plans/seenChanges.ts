@@ -1,6 +1,6 @@
 /** Compares the files that phases name with those that were seen to change, by their transcripts or on the disk. */
 import { resolve } from 'node:path';
-import { seenEntry } from '../../src/files/seenFile.js';
+import { sightOfEntry } from '../../src/files/seenFile.js';
 import { SECOND } from '../../src/time.js';
 import { MOST_ENTRIES } from '../fold/bounds.js';
 import type { Step, Worklog } from '../fold/worklog.js';
@@ -26,6 +26,7 @@ interface Record {
 }
 
 /**
+ * A file that cannot be looked at is not among them.
  * @param phases the ids of those that are compared
  * @param root the directory that paths start from
  */
@@ -35,8 +36,9 @@ export function unseenFiles({ log, fold }: Record, phases: readonly string[], ro
     if (step === undefined) return [];
     const { started_at: began, files } = step;
     return [...new Set([...files.created, ...files.modified])].flatMap((path): UnseenFile[] => {
-      const stat = seenEntry(resolve(root, path));
-      if (stat === undefined) return [{ phase, path, why: 'missing' }];
+      const stat = sightOfEntry(resolve(root, path));
+      if (stat === 'none') return [{ phase, path, why: 'missing' }];
+      if (stat === 'unknown') return [];
       const since = (began ?? 0) - COARSEST_TIME_MS;
       // An unpacked or copied file may keep an older time of change, but not the time at which its entry was made.
       if (Math.max(stat.mtimeMs, stat.ctimeMs) >= since || isChangedSince(fold?.files.get(path), since)) return [];

@@ -6,8 +6,9 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { WatchkeeperError } from '../../src/errors.js';
-import { isProcessAlive, isSameProcess, type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
+import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
 import { RUN_MARK, systemProcessTable } from '../../src/host/processes.js';
+import { hasPid } from '../../src/host/procfs.js';
 import { isSessionId } from '../../src/ids.js';
 import { worklogKind } from '../fold/rules/kind.js';
 import { openRuns } from '../fold/runs.js';
@@ -36,7 +37,7 @@ export function isInBridgeRun(variable: ReadVariable, pid: number, here: Process
   const going = openRuns(runs).filter(
     ({ run_id, process }) => run_id === runId && isProcessAlive(process, here) !== false,
   );
-  return going.some(({ process }) => isProcessAlive(process, here) === null || isAbove(process, pid, here));
+  return going.some(({ process }) => isProcessAlive(process, here) === null || isAbove(process, pid, here) !== false);
 }
 
 export interface OwnSurroundings {
@@ -69,12 +70,14 @@ function runsIn(memory: string, session: string): readonly Run[] | 'gone' | null
   }
 }
 
-/** @returns whether a process is the one with the pid, or above it */
-export function isAbove(process: ProcessIdentity, pid: number, here: ProcessIdentity): boolean {
+/** @returns whether a process is the one with the pid, or above it; null if a process between them cannot be seen */
+export function isAbove(process: ProcessIdentity, pid: number, here: ProcessIdentity): boolean | null {
   const table = systemProcessTable();
   for (let at = pid, count = 0; at > 1 && count < MOST_ANCESTORS; count += 1) {
-    if (at === process.pid && isSameProcess(readProcessIdentity(here.host, at), process)) return true;
-    at = table.find(at)?.parent ?? 0;
+    if (at === process.pid) return isProcessAlive(process, here);
+    const found = table.find(at);
+    if (found === null) return hasPid(at) ? null : false;
+    at = found.parent;
   }
   return false;
 }

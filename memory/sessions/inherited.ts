@@ -29,7 +29,7 @@ export function inheritedFrom(memory: Calling, { id, log }: OpenSession): string
   if (variable === undefined || runs.length === 0) return [];
   const isElsewhere = runs.every(({ process }) => {
     const isAlive = isProcessAlive(process, here);
-    return isAlive === false || (isAlive && !isAbove(process, here.pid, here));
+    return isAlive === false || (isAlive && isAbove(process, here.pid, here) === false);
   });
   if (!isElsewhere) return [];
   return [`session ${id} is meant, because ${variable} names it; its agent is not the one whose shell this is`];

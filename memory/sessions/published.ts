@@ -58,7 +58,7 @@ export function startedAgain(folders: ProgramFolders): BoundConversation[] {
   });
 }
 
-/** @returns null for a process that cannot be seen from here: a home may be shared by hosts and containers */
+/** @returns null for a process that cannot be seen from here: a home may be shared by hosts and containers, or the kernel does not answer */
 function agentOf(
   provider: string,
   state: PublishedState,
@@ -68,5 +68,7 @@ function agentOf(
   const isEarlier = state.started_at < bootedAt() - CLOCK_SLACK_MS;
   const { pid, pid_start, conversation } = state;
   const process = { ...here, pid, pid_start, boot_id: isEarlier ? EARLIER_BOOT : here.boot_id };
-  return { provider, conversation, process, state, isAlive: isProcessAlive(process, here) === true };
+  const isAlive = isProcessAlive(process, here);
+  // What is unknown now, the next reader sees: an agent that was at work would be taken for one that was killed.
+  return isAlive === null ? null : { provider, conversation, process, state, isAlive };
 }

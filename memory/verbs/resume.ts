@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { UsageError } from '../../src/errors.js';
-import { seenFile } from '../../src/files/seenFile.js';
+import { type Sight, sightOf } from '../../src/files/seenFile.js';
 import { localTime } from '../../src/time.js';
 import type { Changing } from '../brief/changesSince.js';
 import { contextFor } from '../brief/resumeContext.js';
@@ -25,13 +25,17 @@ export const resume = verb({
   fields: { id: word('[ID|TRANSCRIPT]'), ack: flag('[--ack]') },
   async run(memory, { id, ack, session }): Promise<Outcome> {
     const path = id === undefined ? null : resolve(memory.surroundings.directory, id);
-    const stat = path === null ? undefined : seenFile(path);
-    if (path !== null && stat?.isFile()) return resumeTranscript(memory, path);
-    if (id !== undefined && PATH.test(id))
-      throw new UsageError(`${id} ${stat === undefined ? 'does not exist' : 'is not a file'}; name a transcript`);
+    const sight = path === null ? 'none' : sightOf(path);
+    if (path !== null && typeof sight !== 'string' && sight.isFile()) return resumeTranscript(memory, path);
+    if (id !== undefined && PATH.test(id)) throw new UsageError(`${id} ${whyNone(sight)}; name a transcript`);
     return resumeSession(memory, await meantHere(memory, { id, session }, { isWork: true }), ack);
   },
 });
+
+function whyNone(sight: Sight): string {
+  if (sight === 'unknown') return 'cannot be looked at';
+  return sight === 'none' ? 'does not exist' : 'is not a file';
+}
 
 /** A caller's view of the session to be resumed. */
 type Resumable = Resuming & Changing & Pick<Memory, 'claims' | 'look'>;

@@ -19,13 +19,15 @@ export const scan = verb({
   run(memory, input) {
     const session = meant(memory, input);
     const { root } = requireDirectory(memory, session.log.state);
-    const { since, changes, complete, is_unanswered, scan: after } = sinceScan(memory, root, lastScan(session.folder));
+    const { since, changes, complete, is_unanswered, ...looked } = sinceScan(memory, root, lastScan(session.folder));
+    const { unseen, scan: after } = looked;
     keepScan(memory, session.id, after);
     const entries = Object.keys(after.entries).length;
     const rest = after.complete
       ? ''
       : `; there are more than ${MOST_ENTRIES} files or very long names, and the rest is unknown`;
-    const asides = is_unanswered ? [UNSEEN] : [];
+    const unlooked = `${counted(unseen, 'file')} of the last scan cannot be looked at, so changes there are not seen`;
+    const asides = [...(is_unanswered ? [UNSEEN] : []), ...(unseen > 0 ? [unlooked] : [])];
     if (since === null || changes === null) {
       const lines = `first scan: ${counted(entries, 'file')}${rest}`;
       return { lines, value: { since: null, entries, complete: after.complete } };

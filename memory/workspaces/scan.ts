@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { errorCode, UnreachableError, UsageError } from '../../src/errors.js';
 import { readOwnFileSync } from '../../src/files/ownFile.js';
-import { seenEntry } from '../../src/files/seenFile.js';
+import { sightOfEntry } from '../../src/files/seenFile.js';
 import { describeStorageFault } from '../../src/files/storageFault.js';
 import type { Redact } from '../../src/log/redact.js';
 import type { Clock } from '../../src/time.js';
@@ -28,6 +28,8 @@ export interface SinceScan {
   readonly complete: boolean;
   /** Git did not answer, so new files are unknown. */
   readonly is_unanswered: boolean;
+  /** How many files of the earlier scan cannot be looked at now, so that nothing is known of them. */
+  readonly unseen: number;
   readonly scan: Scan;
 }
 
@@ -53,25 +55,28 @@ export function sinceScan(
   // A list of all files would include those that git ignores.
   const is_unanswered = listed === null && before !== null && before.by_git !== false && existsSync(join(root, '.git'));
   const isOwn = ownFilesIn(root, places);
-  const look = (paths: readonly string[] | null) =>
-    scanWorkspace(root, { listed: paths, isOwn }, stamp.redact, clock.now());
-  const scan = is_unanswered ? withUnseen(before, look(Object.keys(before.entries))) : look(listed);
-  if (before === null) return { since: null, changes: null, complete: scan.complete, is_unanswered, scan };
-  const exists = (path: string) => seenEntry(join(root, path)) !== undefined;
-  const changes = changesBetween(before, scan, exists);
-  return {
-    since: before.at,
-    changes,
-    complete: before.complete && scan.complete && !is_unanswered,
-    is_unanswered,
-    scan,
-  };
+  const paths = is_unanswered ? Object.keys(before.entries) : listed;
+  const seen = scanWorkspace(root, { listed: paths, isOwn }, stamp.redact, clock.now());
+  const { complete } = seen;
+  if (before === null) return { since: null, changes: null, complete, is_unanswered, unseen: 0, scan: seen };
+  // A file whose name holds a secret cannot be found by the name that is stored.
+  const isHidden = (path: string) => is_unanswered && path.includes(REDACTED);
+  const sights = new Map(
+    Object.keys(before.entries)
+      .filter((path) => seen.entries[path] === undefined)
+      .map((path) => [path, isHidden(path) ? 'unknown' : sightOfEntry(join(root, path))]),
+  );
+  const unseen = Object.entries(before.entries).filter(([path]) => sights.get(path) === 'unknown');
+  const scan = { ...seen, entries: withUnseen(seen.entries, unseen) };
+  const changes = changesBetween(before, scan, (path) => sights.get(path) !== 'none');
+  const compared = { since: before.at, changes, complete: before.complete && complete && !is_unanswered };
+  return { ...compared, is_unanswered, unseen: unseen.length, scan };
 }
 
-/** A file whose name holds a secret cannot be found by the name that is stored, and stays as it was. */
-function withUnseen(before: Scan, scan: Scan): Scan {
-  const hidden = Object.entries(before.entries).filter(([path]) => path.includes(REDACTED));
-  return { ...scan, entries: { ...scan.entries, ...Object.fromEntries(hidden) } };
+/** @returns the entries with those of the earlier scan that cannot be looked at now: else the next scan would call them new */
+function withUnseen(entries: Scan['entries'], unseen: readonly [string, readonly [number, number]][]): Scan['entries'] {
+  // Without a prototype: a file may be called `__proto__`.
+  return Object.assign(Object.create(null), entries, Object.fromEntries(unseen));
 }
 
 /** @returns whether a path, relative to the workspace, is one of the memory's own files, whose changes are no work */

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import * as z from 'zod/mini';
 import { replaceInFolderSync } from '../../src/files/durableFile.js';
-import { isProcessAlive, isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
+import { isProcessAlive, isSameProcess, isVisible, type ProcessIdentity } from '../../src/host/identity.js';
 import { isCommit } from '../git/checkout.js';
 import { entryAt } from './entry.js';
 import { OWN_FILES } from './own.js';
@@ -76,7 +76,9 @@ function hasBegun({ is_confirmed, doomed }: Removal): boolean {
 }
 
 function isRunning({ by }: Removal, here: ProcessIdentity): boolean {
-  return by !== undefined && !isSameProcess(by, here) && isProcessAlive(by, here) === true;
+  if (by === undefined || isSameProcess(by, here)) return false;
+  // One of another host or container that is gone would hold the record for ever. Of one here, no answer proves no end.
+  return isProcessAlive(by, here) ?? isVisible(by, here);
 }
 
 /** @returns the worktrees that were removed, the last one first, as long as they can be brought back */

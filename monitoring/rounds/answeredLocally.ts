@@ -36,7 +36,7 @@ export interface DiskContext {
   endInChat(sessionId: string, acceptedAt: number): Promise<OutboxEntry['kind'] | null>;
 }
 
-/** Store the result at once: a second question would take the answer for one in doubt. @throws ioredis' error */
+/** Store the result at once: a second question would take the answer for one in doubt. @throws as {@link answerInJournal} */
 export async function endOnDisk(context: DiskContext, session: AgentSession): Promise<KnownEnd | null> {
   const { records, logsFolder, bootId, logger, endInChat } = context;
   const { session_id } = session;
@@ -58,7 +58,11 @@ export async function endOnDisk(context: DiskContext, session: AgentSession): Pr
   return { kind, text: TEXTS[kind], mayBeInChat: false };
 }
 
-/** @param session pending or active @returns null if its last run left no answer in these journals @throws ioredis' error */
+/**
+ * @param session pending or active
+ * @returns null if its last run left no answer in these journals
+ * @throws ioredis' error; UnreachableError if the journal cannot be read: its answer may be there
+ */
 export async function answerInJournal(
   records: Records,
   logsFolder: string,

@@ -28,7 +28,10 @@ function fromProc(): ProcessPlace[] {
     .reverse()
     .flatMap((pid) => {
       const directory = readDirectory(pid);
-      if (directory === null || typeof readStat(pid) === 'string') return [];
+      if (directory === null) return [];
+      const stat = readStat(pid);
+      // One that the kernel says nothing about may still work there.
+      if (typeof stat === 'string' && stat !== 'unknown') return [];
       const [program = ''] = readArguments(pid);
       return [{ pid, program: nameOf(program), directory }];
     });

@@ -2,8 +2,7 @@
  * Identifies a process. A pid alone is not enough: it is reused, and its count restarts in every container and after every boot.
  */
 import { readFileSync, readlinkSync } from 'node:fs';
-import { errorCode } from '../errors.js';
-import { readStat, showsOwnNamespace } from './procfs.js';
+import { hasPid, readStat, showsOwnNamespace } from './procfs.js';
 
 /** One process as the kernel knows it. With its start time, a pid is unique within a boot. */
 export interface ProcessIdentity {
@@ -31,15 +30,25 @@ export function readProcessIdentity(host: string, pid: number = process.pid): Pr
   return { host, ...kernel, pid, pid_start: typeof stat === 'string' ? '' : stat.start };
 }
 
-/** @returns whether it lives; null if that cannot be seen: another host or pid namespace, or no `/proc` and some process with this pid */
+/**
+ * @returns whether it lives; null if that cannot be seen: another host or pid namespace, no answer of the kernel, or no `/proc` and
+ *   some process with this pid. Null is no proof of a death
+ */
 export function isProcessAlive(identity: ProcessIdentity, here: ProcessIdentity): boolean | null {
   if (identity.host !== here.host) return null;
   if (identity.boot_id !== here.boot_id) return identity.boot_id === '' || here.boot_id === '' ? null : false;
   if (identity.pid_namespace !== here.pid_namespace) return null;
   if (!showsOwnNamespace()) return hasPid(identity.pid) ? null : false;
   const stat = readStat(identity.pid);
+  if (stat === 'unknown') return null;
   if (typeof stat === 'string') return false;
   return identity.pid_start === '' ? null : stat.start === identity.pid_start;
+}
+
+/** @returns whether this kernel could say whether it lives: if {@link isProcessAlive} is null all the same, the answer failed */
+export function isVisible(identity: ProcessIdentity, here: ProcessIdentity): boolean {
+  const isOfBoot = identity.host === here.host && identity.boot_id === here.boot_id;
+  return isOfBoot && identity.pid_namespace === here.pid_namespace && identity.pid_start !== '';
 }
 
 export function isSameProcess(left: ProcessIdentity, right: ProcessIdentity): boolean {
@@ -50,16 +59,6 @@ export function isSameProcess(left: ProcessIdentity, right: ProcessIdentity): bo
     left.pid_namespace === right.pid_namespace &&
     left.host === right.host
   );
-}
-
-/** @returns whether any process of this namespace has the pid, even one that we may not signal */
-function hasPid(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return errorCode(error) === 'EPERM';
-  }
 }
 
 function orEmpty(read: () => string): string {

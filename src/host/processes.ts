@@ -48,7 +48,7 @@ export function findMarkedRuns(): { readonly runs: readonly MarkedRun[]; readonl
   const settled = readEveryProcess((pid) => {
     const stat = readStat(pid);
     if (stat === 'zombie' || stat === 'kernel') return true;
-    const found = stat === 'gone' ? 'unknown' : markedRunOf(pid);
+    const found = typeof stat === 'string' ? 'unknown' : markedRunOf(pid);
     if (found === null || found === 'unknown') return found === null;
     const limit = limitMarkOf(found.runId);
     if (!runs.has(limit) || found.runId !== runOfLimit(limit)) runs.set(limit, found);
@@ -65,7 +65,8 @@ function markedRunOf(pid: number): MarkedRun | 'unknown' | null {
     const runId = valueIn(environment, RUN_MARK);
     if (mark !== null && runId !== null) return { runId, laneLimit: laneLimitOf(mark) };
   }
-  const { locks, resident } = readMarkLimits(pid);
+  const { locks, resident, areKnown } = readMarkLimits(pid);
+  if (!areKnown) return 'unknown';
   const areSet = /^\d+$/.test(locks) && /^\d+$/.test(resident);
   return areSet ? { runId: runOfLimit(locks), laneLimit: resident } : null;
 }
@@ -98,12 +99,15 @@ const procTable: ProcessTable = {
     const settled = readEveryProcess((pid) => {
       const stat = readStat(pid);
       if (stat === 'zombie' || stat === 'kernel') return true;
-      const environment = stat === 'gone' ? 'unknown' : readEnvironment(pid);
-      if (stat === 'gone' || environment === 'unknown') return false;
+      if (typeof stat === 'string') return false;
+      const environment = readEnvironment(pid);
+      if (environment === 'unknown') return false;
       living.set(pid, stat);
       const isMarked = environment !== 'unreadable' && holdsEntry(environment, wanted);
       // Other users' limits are readable, their environments are not.
-      if (isMarked || readMarkLimits(pid).locks === wantedLimit) {
+      const limits = isMarked ? null : readMarkLimits(pid);
+      if (limits?.areKnown === false) return false;
+      if (limits === null || limits.locks === wantedLimit) {
         marked.push(stat);
         onMarked?.(stat);
       } else if (environment === 'unreadable') unreadable.push(stat);

@@ -1,13 +1,19 @@
-/** Linux's `/proc` (`man 5 proc`). A process may end between two reads, so absence is a result here, never an exception. */
+/**
+ * Linux's `/proc` (`man 5 proc`). A process may end between two reads, so absence is a result here, never an exception. A question
+ * that was not answered is a result of its own: without free descriptors, every process would seem to be gone.
+ */
 import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
 import { errorCode } from '../errors.js';
 import type { HostProcess } from './table.js';
 
-/** `/proc/{pid}/environ`. `unreadable`: another user's process. `unknown`: it has ended, or is replacing its program; try again. */
+/** `/proc/{pid}/environ`. `unreadable`: another user's process. `unknown`: it has ended, is replacing its program, or this host gave no answer; try again. */
 export type Environment = Buffer | 'unknown' | 'unreadable';
 
 /** Why a pid is not a living process; `kernel`: a thread of the kernel itself, which belongs to no run. */
 export type NoProcess = 'zombie' | 'kernel' | 'gone';
+
+/** What the kernel says of a pid. `unknown`: no answer, for example because `/proc` hides the processes of other users (`hidepid`). */
+export type Stat = HostProcess | NoProcess | 'unknown';
 
 /** `PF_KTHREAD` in the kernel's `include/linux/sched.h`. */
 const KERNEL_THREAD = 0x0020_0000;
@@ -18,6 +24,8 @@ const LOCKS_LINE = 'Max file locks';
 const RESIDENT_LINE = 'Max resident set';
 /** Dead, or about to be, according to the kernel. */
 const DEAD_STATES = new Set(['Z', 'X', 'x']);
+/** The only errors that say that a process is not there. */
+const ABSENT: ReadonlySet<string> = new Set(['ENOENT', 'ESRCH']);
 
 /** One buffer for all reads: a look at 330 processes takes 5 ms instead of 12. Environments have no small limit. */
 let shared = Buffer.allocUnsafeSlow(64 * 1024);
@@ -51,9 +59,23 @@ function childrenOf(pid: number): number[] {
   return typeof children === 'string' ? [] : children.toString('latin1').split(' ').map(Number);
 }
 
-export function readStat(pid: number): HostProcess | NoProcess {
+export function readStat(pid: number): Stat {
   const stat = readWhole(`/proc/${pid}/stat`);
-  return typeof stat === 'string' ? 'gone' : parseStat(pid, stat.toString('latin1'));
+  if (typeof stat !== 'string') return parseStat(pid, stat.toString('latin1'));
+  // With `hidepid=2`, the processes of others have no folder either, so the kernel is asked as well.
+  return stat === 'gone' && !hasPid(pid) ? 'gone' : 'unknown';
+}
+
+/** @returns whether any process of this namespace has the pid, even one that we may not signal */
+export function hasPid(pid: number): boolean {
+  // These mean groups of processes.
+  if (pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return errorCode(error) !== 'ESRCH';
+  }
 }
 
 /** @param text `/proc/{pid}/stat`; the second field is a name in parentheses that may itself hold `)` and spaces */
@@ -91,10 +113,13 @@ export function readDirectory(pid: number): string | null {
 /** @returns the environment that the process was started with; valid until the next read */
 export function readEnvironment(pid: number): Environment {
   const whole = readWhole(`/proc/${pid}/environ`);
-  if (whole === 'unreadable' || (whole !== 'gone' && whole.length > 0)) return whole;
+  if (whole === 'unreadable' || whole === 'unknown' || (whole !== 'gone' && whole.length > 0)) return whole;
   // If a process's first thread has ended, only the other threads still show the environment.
-  for (const thread of otherThreads(pid)) {
+  const threads = otherThreads(pid);
+  if (threads === 'unknown') return 'unknown';
+  for (const thread of threads) {
     const part = readWhole(`/proc/${pid}/task/${thread}/environ`);
+    if (part === 'unknown') return 'unknown';
     if (typeof part !== 'string' && part.length > 0) return part;
   }
   return whole === 'gone' ? 'unknown' : readEmpty(pid);
@@ -117,14 +142,16 @@ function environmentEnd(pid: number): number {
 
 /** The process's own limits that hold a mark, as the kernel prints them; empty if they cannot be read. */
 export interface MarkLimits {
+  /** False if the kernel gave no answer, so that the missing mark proves nothing; try again. */
+  readonly areKnown: boolean;
   readonly locks: string;
   readonly resident: string;
 }
 
 export function readMarkLimits(pid: number): MarkLimits {
   const limits = readWhole(`/proc/${pid}/limits`);
-  if (typeof limits === 'string') return { locks: '', resident: '' };
-  return { locks: limitIn(limits, LOCKS_LINE), resident: limitIn(limits, RESIDENT_LINE) };
+  if (typeof limits === 'string') return { areKnown: limits !== 'unknown', locks: '', resident: '' };
+  return { areKnown: true, locks: limitIn(limits, LOCKS_LINE), resident: limitIn(limits, RESIDENT_LINE) };
 }
 
 function limitIn(limits: Buffer, line: string): string {
@@ -133,17 +160,17 @@ function limitIn(limits: Buffer, line: string): string {
   return /\S+/.exec(limits.toString('latin1', at + line.length, at + line.length + 40))?.[0] ?? '';
 }
 
-function otherThreads(pid: number): string[] {
+function otherThreads(pid: number): string[] | 'unknown' {
   try {
     const threads = readdirSync(`/proc/${pid}/task`);
     return threads.length > 1 ? threads.filter((thread) => thread !== String(pid)) : [];
-  } catch {
-    return [];
+  } catch (error) {
+    return absence(error) === 'unknown' ? 'unknown' : [];
   }
 }
 
 /** The content is valid until the next call. */
-function readWhole(path: string): Buffer | 'gone' | 'unreadable' {
+function readWhole(path: string): Buffer | Absence {
   let file: number;
   try {
     file = openSync(path, 'r');
@@ -165,6 +192,11 @@ function readWhole(path: string): Buffer | 'gone' | 'unreadable' {
   }
 }
 
-function absence(error: unknown): 'gone' | 'unreadable' {
-  return ['EACCES', 'EPERM'].includes(errorCode(error)) ? 'unreadable' : 'gone';
+/** Why there is no content. `unknown`: the error says nothing about the process, for example that this one may open no more files. */
+type Absence = 'gone' | 'unreadable' | 'unknown';
+
+function absence(error: unknown): Absence {
+  const code = errorCode(error);
+  if (ABSENT.has(code)) return 'gone';
+  return ['EACCES', 'EPERM'].includes(code) ? 'unreadable' : 'unknown';
 }

@@ -1,5 +1,6 @@
 /** Reads the last line of a journal without the lines before it. */
-import { existsSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
+import { describeError, errorCode, UnreachableError } from '../errors.js';
 import { READ_NO_LINK, withFileSync } from '../files/plainFile.js';
 import { readFromEnd } from '../files/readAt.js';
 import { LONGEST_LINE_BYTES } from './reader.js';
@@ -12,17 +13,24 @@ const NEWLINE = 0x0a;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: zeros are what is looked for
 const BEHIND_INK = /[\u0000-\u0020]+$/;
 
-/** @returns null if there is none, it cannot be read, is no JSON object, or far longer than {@link LONGEST_LINE_BYTES} */
+/** The errors that say that no journal is there: nothing, or a link. */
+const NO_JOURNAL: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
+
+/**
+ * @returns null if there is no plain file, or its last line is none, no JSON object, or far longer than {@link LONGEST_LINE_BYTES}
+ * @throws UnreachableError if it cannot be read: what it holds is unknown, and must not be taken for nothing
+ */
 export function readLastLine(path: string): JournalRecord | null {
   // Checked before every run, and usually absent. An error with its stack costs ten times as much as this check.
-  if (!existsSync(path)) return null;
   try {
+    if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return null;
     const line = withFileSync(path, READ_NO_LINK, (descriptor) =>
       readFromEnd(descriptor, READ_BYTES, (end, { isWhole }) => lastLineOf(end, isWhole)),
     );
     return line === null ? null : parseRecord(line.trimStart());
-  } catch {
-    return null;
+  } catch (error) {
+    if (NO_JOURNAL.has(errorCode(error))) return null;
+    throw new UnreachableError(`${path} cannot be read: ${describeError(error)}`, { cause: error });
   }
 }
 

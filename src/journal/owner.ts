@@ -10,7 +10,7 @@ import { JournalTail } from './reader.js';
  * @param acceptedAt when the message was accepted, epoch milliseconds
  * @param since its lines are not older than this unless the clock was set back, epoch milliseconds
  * @returns whether its last run worked for that message
- * @throws the file system's error if the reason is in this process, not in the file
+ * @throws UnreachableError if it cannot be read; the file system's error if the reason is in this process, not in the file
  */
 export function isOfMessage(path: string, acceptedAt: number, since = acceptedAt): boolean {
   const line = readLastLine(path);

@@ -9,7 +9,7 @@
  * would cost a multiple. A caller with a long file gives way to other work between two chunks.
  */
 import { fstatSync, lstatSync, type Stats } from 'node:fs';
-import { describeError, errorCode } from '../errors.js';
+import { describeError, isOwnTrouble } from '../errors.js';
 import { READ_NO_LINK, withFileSync } from '../files/plainFile.js';
 import { readAt } from '../files/readAt.js';
 import { giveWay } from '../time.js';
@@ -68,8 +68,6 @@ export async function* batchesOf(source: JournalSource): AsyncGenerator<JournalB
 export const LONGEST_LINE_BYTES = 4 * 1024 * 1024;
 /** Each costs eight calls of the system, and other work waits for it: a few milliseconds. */
 const CHUNK_BYTES = 512 * 1024;
-/** Errors that say nothing about the file: it may be readable, but other code took all descriptors. */
-const OWN_TROUBLES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM']);
 const NEWLINE = 0x0a;
 
 const NOTHING: JournalBatch = { records: [], restarted: false, more: false };
@@ -137,7 +135,7 @@ export class JournalTail implements JournalSource {
     try {
       return this.#readOn();
     } catch (thrown) {
-      if (OWN_TROUBLES.has(errorCode(thrown))) throw thrown;
+      if (isOwnTrouble(thrown)) throw thrown;
       this.#refused = describeError(thrown);
       return NOTHING;
     }

@@ -1,7 +1,7 @@
 /** Opens connections to Redis; no other part of the product does. */
 
 import { Redis, type RedisOptions } from 'ioredis';
-import { UnreachableError, UsageError, wordsOf } from '../errors.js';
+import { errorCode, isOwnTrouble, UnreachableError, UsageError, wordsOf } from '../errors.js';
 import { type Backoff, type Clock, describeDuration, pauseAfter, SECOND, type Timer } from '../time.js';
 
 const RETRY: Backoff = { firstMs: 50, longestMs: 2 * SECOND };
@@ -195,7 +195,7 @@ function reportNews(redis: Redis, url: string, clock: Clock, report: (news: Conn
   });
 }
 
-/** The thrown error is not kept as the cause: ioredis attaches the command's arguments to it, including the password. */
+/** The thrown error is not kept as the cause, only a trouble of this process is noted: ioredis attaches the command's arguments to it, including the password. */
 function explain(thrown: unknown, url: string): Error {
   if (thrown instanceof UsageError) return thrown;
   const words = withoutPassword(thrown, url);
@@ -204,7 +204,8 @@ function explain(thrown: unknown, url: string): Error {
       `the Redis at ${redactUrl(url)} refused the login (${words}); correct user and password in its URL`,
     );
   }
-  return new UnreachableError(`no Redis answers at ${redactUrl(url)} (${words}); start it, or correct its URL`);
+  const why = isOwnTrouble(thrown) ? { cause: Object.assign(new Error(words), { code: errorCode(thrown) }) } : {};
+  return new UnreachableError(`no Redis answers at ${redactUrl(url)} (${words}); start it, or correct its URL`, why);
 }
 
 function withoutPassword(thrown: unknown, url: string): string {

@@ -38,6 +38,13 @@ test('claims of dead processes, and damaged ones, are cleared away', async () =>
   expect(readdirSync(folder)).toEqual([]);
 });
 
+test('a claim whose process nobody can see stays, and keeps nobody away', async () => {
+  const folder = testFolder();
+  writeFileSync(join(folder, LATER), JSON.stringify(processOf(7)));
+  (await claim(folder, 1, async () => null, new ManualClock())).release();
+  expect(readdirSync(folder)).toEqual([LATER]);
+});
+
 test('a process that sees an earlier living claim leaves at once, without a trace', async () => {
   const folder = testFolder();
   const clock = new ManualClock();
