@@ -5,7 +5,7 @@ import { testFolder } from '../harness/folder.js';
 import { endMany } from './ends.js';
 
 test('eight random worktrees are ended, some of them killed, and everything comes back', async () => {
-  const { faults, removed, back, kills } = await endMany(testFolder(), 8, 7);
+  const { faults, removed, back, kills } = await endMany(testFolder(), 8, 9);
   expect(faults).toEqual([]);
   expect(back).toBe(removed);
   expect(removed).toBeGreaterThan(5);
