@@ -26,8 +26,11 @@ export class UnansweredGit {
       `#!/bin/sh
 words=
 for word in "$@"; do
-  [ \${#word} = 40 ] && word=OBJECT
-  words="$words \${word%%/*}"
+  case $word in
+    */*) word=\${word%%/*} ;;
+    *) [ \${#word} = 40 ] && word=OBJECT ;;
+  esac
+  words="$words $word"
 done
 printf '%s\\n' "$words" >> '${this.#calls}'
 case '${listed}' in ${unanswered}) exit 128;; esac
