@@ -25,7 +25,7 @@ export interface Claim {
   release(): void;
 }
 
-/** Null if that is unknown: then the claim stays, and keeps nobody away. */
+/** Null if that is unknown: then the claim stays, but does not block another bridge. */
 type Lives = (owner: ProcessIdentity) => Promise<boolean | null>;
 
 /** @throws UsageError if a living process owns the folder, with its pid; UnreachableError if stopped first; the file system's error */

@@ -69,6 +69,6 @@ function agentOf(
   const { pid, pid_start, conversation } = state;
   const process = { ...here, pid, pid_start, boot_id: isEarlier ? EARLIER_BOOT : here.boot_id };
   const isAlive = isProcessAlive(process, here);
-  // What is unknown now, the next reader sees: an agent that was at work would be taken for one that was killed.
+  // If it is unknown now, a later look decides: otherwise a working agent would be recorded as killed.
   return isAlive === null ? null : { provider, conversation, process, state, isAlive };
 }

@@ -149,7 +149,7 @@ interface Before extends Checkout {
 }
 
 function checkoutChanges({ head, branch, of }: Before, now: Checkout | null, { git, root }: Place): string[] {
-  // Where there is no repository any more, its commit is not there either.
+  // If the repository is gone, its commit is gone too.
   const commits = head === null ? 0 : now === null ? 'elsewhere' : git.commitsSince(head);
   if (commits === null) throw unanswered({ root });
   // At the start, a commit that is not found quickly is unknown.

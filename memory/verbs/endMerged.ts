@@ -15,11 +15,11 @@ import type { Door, Outcome } from './verb.js';
 
 interface Judged {
   readonly safe: readonly Examined[];
-  /** Those that are merged, or of which git does not say enough, with what speaks against each. */
+  /** Worktrees that are merged, or that git does not say enough about, with the reasons against each. */
   readonly staying: readonly { readonly examined: Examined; readonly reasons: readonly Reason[] }[];
   /** How many are not merged, as far as is known. */
   readonly unmerged: number;
-  /** Of how many of these git cannot say it. */
+  /** How many of these git cannot classify. */
   readonly unknown: number;
 }
 
@@ -140,7 +140,7 @@ function judge(memory: Memory, place: RepositoryPlace, around: Around): Judged {
   };
 }
 
-/** The default branch itself is never merged, and nobody expects it to go. */
+/** The default branch itself is never merged and never removed. */
 function isBase(reasons: readonly Reason[]): boolean {
   return reasons.some(({ reason }) => reason === 'default_branch');
 }

@@ -18,7 +18,7 @@ export function conversionsOf(
   files: readonly string[],
 ): readonly string[] | null {
   if (files.length === 0) return null;
-  // Of all settings: asked for some, git would fail also if there are none.
+  // All settings are listed: if asked for some, git fails also if there are none.
   const settings = askIn(place, ['config', '--list', '-z']);
   const input = files.map((file) => `${file}\0`).join('');
   const printed = askIn(place, ['check-attr', '-z', '--stdin', ...ATTRIBUTES], 'latin1', input)?.split('\0');

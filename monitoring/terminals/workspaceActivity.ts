@@ -15,7 +15,7 @@ const MOST_NAMED = 20;
  */
 export type Activity = 'changed' | 'unchanged' | 'unknown';
 
-/** What the next look is compared with. */
+/** The baseline for the next look. */
 interface Seen {
   readonly root: string;
   /** The disk on which it was. */
@@ -42,7 +42,7 @@ export class WorkspaceActivity {
     const { root } = this.#memory.workspaceOf(session.log.state) ?? this.#memory.workspace;
     const before = this.#before?.root === root ? this.#before : null;
     const device = deviceOf(root);
-    // Where a disk was, there may be an empty directory of another one.
+    // An unmounted disk leaves an empty directory, which is on another disk.
     if (device === null || device !== (before?.device ?? device)) return 'unknown';
     const found = sinceScan(this.#memory, root, before?.scan ?? null);
     // It may have gone during the scan.

@@ -12,7 +12,7 @@ export type Environment = Buffer | 'unknown' | 'unreadable';
 /** Why a pid is not a living process; `kernel`: a thread of the kernel itself, which belongs to no run. */
 export type NoProcess = 'zombie' | 'kernel' | 'gone';
 
-/** What the kernel says of a pid. `unknown`: no answer, for example because `/proc` hides the processes of other users (`hidepid`). */
+/** The kernel's answer about a pid. `unknown`: no answer, for example because `/proc` hides the processes of other users (`hidepid`). */
 export type Stat = HostProcess | NoProcess | 'unknown';
 
 /** `PF_KTHREAD` in the kernel's `include/linux/sched.h`. */

@@ -38,7 +38,7 @@ test('claims of dead processes, and damaged ones, are cleared away', async () =>
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('a claim whose process nobody can see stays, and keeps nobody away', async () => {
+test('a claim whose process cannot be seen stays, but does not block another bridge', async () => {
   const folder = testFolder();
   writeFileSync(join(folder, LATER), JSON.stringify(processOf(7)));
   (await claim(folder, 1, async () => null, new ManualClock())).release();

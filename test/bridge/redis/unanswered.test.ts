@@ -1,4 +1,4 @@
-/** What could not be asked about a Redis, or about the claim of its folder, is no reason to delete either. */
+/** A failed question about a Redis, or about the claim of its folder, is no reason to delete either. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
@@ -29,7 +29,7 @@ function ours(folder: string) {
   return { folder, here: HERE, clock: systemClock, stopping };
 }
 
-/** @returns a living process of which the kernel says nothing */
+/** @returns a living process that the kernel gives no answer about */
 function hidden(): ProcessIdentity {
   const child = spawn('sleep', ['60'], { stdio: 'ignore' });
   afterThisTest(() => void child.kill('SIGKILL'));

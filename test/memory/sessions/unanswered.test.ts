@@ -1,4 +1,4 @@
-/** An agent of which the kernel says nothing for a moment was neither killed, nor does it work elsewhere. */
+/** If the kernel gives no answer about an agent for a moment, the agent was neither killed, nor does it work elsewhere. */
 import { expect, test } from '@jest/globals';
 import { standInForFiles, whileFailing } from '../../harness/failingFiles.js';
 import { testFolder } from '../../harness/folder.js';

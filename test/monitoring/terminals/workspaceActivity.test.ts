@@ -22,7 +22,7 @@ beforeEach(() => {
   id = session.id;
 });
 
-/** What a monitor of the session looks at. */
+/** The directory that a monitor of the session looks at. */
 const activity = (variables: Partial<Record<SurroundingVariable, string>> = {}) =>
   new WorkspaceActivity(scene.open(variables), id);
 const activities = () =>
@@ -32,7 +32,7 @@ const activities = () =>
     .map((line) => JSON.parse(line))
     .filter(({ event }) => event === 'fs_activity');
 
-test('a directory that is not there, as on a removed disk, has no deleted files, and accuses nobody', async () => {
+test('a directory that is not there, as on a removed disk, has no deleted files, and accuses no agent', async () => {
   writeFileSync(join(scene.directory, 'a'), 'x');
   const watching = activity();
   expect(watching.look()).toBe('unchanged' satisfies Activity);
@@ -50,7 +50,7 @@ test('a directory that is not there, as on a removed disk, has no deleted files,
   expect(activities()).toMatchObject([{ deleted: ['a'] }]);
 });
 
-test("a look without git's answer accuses nobody; what was made meanwhile is found by the next one that has it", async () => {
+test("a look without git's answer accuses no agent; what was made meanwhile is found by the next one that has it", async () => {
   execFileSync('git', ['init', '--quiet', scene.directory]);
   const at = (path: string) => join(scene.directory, path);
   writeFileSync(at('a'), 'x');

@@ -1,5 +1,5 @@
 // covers: memory/git/git.ts memory/git/ancestry.ts memory/git/history.ts memory/verbs/checkpoint.ts memory/verbs/createHandoff.ts memory/handoffs/drift.ts memory/workspaces/scan.ts
-/** What people read while git does not answer: that it does not, and never that something is gone, new or different. */
+/** While git does not answer, commands report that, and never that something is gone, new or different. */
 import { appendFileSync, mkdirSync, rmSync, truncateSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';

@@ -1,5 +1,5 @@
 // covers: memory/worktrees/mergeInto.ts memory/worktrees/target.ts memory/worktrees/squash.ts memory/verbs/endMerged.ts memory/verbs/squashMessage.ts memory/worktrees/list.ts
-/** What `worktree end` and `worktree list` say while git does not answer one question: that, and nothing else. */
+/** While git does not answer one question, `worktree end` and `worktree list` report that, and nothing else. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
@@ -70,7 +70,7 @@ test('a merge says what git does not answer, and changes nothing', async () => {
   expect([made.head(), existsSync(path), made.has('refs/heads/feature/one')]).toEqual([head, true, true]);
 });
 
-test('a folder of which git says nothing any more after it was renamed is not called changed', async () => {
+test('a folder that git does not answer about after it was renamed is not called changed', async () => {
   const discard = ['end', 'one', '--discard', 'one'];
   const renamed = await saidWithout(`*'.removing-'*' status '*`, discard);
   expect(renamed.code).toBe(1);
