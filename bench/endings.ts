@@ -5,8 +5,8 @@
  * all reasons are gathered against the merge of one that has a change, and the default branch has 300 commits since it began.
  * Yardsticks: `git worktree add` and a copy of the same files; git asked for the same, one call after the other: which branch is the
  * default one, the status of the worktree and of the one where it is merged, ignored files and those that are included, what is staged,
- * where both parted, a trial merge, the whole change as one commit, both lists of commits with their differences, and what the
- * merge would add.
+ * where both parted, a trial merge, the whole change as one commit, both lists of commits with their differences, what the merge
+ * would add, and who its author and committer would be.
  * Targets: at most 1.3 times and 1.5 times their yardsticks.
  */
 import { spawnSync } from 'node:child_process';
@@ -39,7 +39,7 @@ await inScratchFolder(async (folder) => {
   const root = join(folder, 'work');
   const variables = { PATH: process.env.PATH ?? '', HOME: folder, WATCHKEEPER_HOME: join(folder, 'home') };
   const git: Git = (directory, args, input = '') => {
-    const words = ['-c', 'user.name=a', '-c', 'user.email=a', '-C', directory, ...args];
+    const words = ['-C', directory, ...args];
     const { status, stdout, stderr } = spawnSync('git', words, { encoding: 'utf8', input, env: variables });
     if (status !== 0) throw new Error(`git ${args.join(' ')} exits with ${status}: ${stderr}`);
     return stdout;
@@ -111,12 +111,14 @@ function askGit({ root, path }: Places, git: Git): void {
   git(root, status);
   git(root, ['diff-tree', '-r', '-z', '--name-only', '--diff-filter=A', 'main', tree]);
   git(root, ['ls-files', '-z']);
+  for (const identity of ['GIT_AUTHOR_IDENT', 'GIT_COMMITTER_IDENT']) git(root, ['var', identity]);
 }
 
 /** @returns the path of the worktree that is not ended */
 function makeScene(root: string, git: Git): string {
   mkdirSync(root);
   git(root, ['init', '-q', '-b', 'main']);
+  for (const key of ['user.name', 'user.email']) git(root, ['config', key, 'a']);
   for (let index = 0; index < FOLDERS; index += 1) mkdirSync(join(root, `part${index}`));
   for (let index = 0; index < FILES; index += 1)
     writeFileSync(

@@ -9,12 +9,14 @@ import { type Checkout, checkoutOf, shortCommit } from '../git/checkout.js';
 import { directoryOfAgent, type Locating } from '../look/standing.js';
 import type { Memory } from '../sessions/memory.js';
 import { type Workspace, worktreeAt } from '../workspaces/workspace.js';
-import { wayToBringBack } from '../worktrees/bringBack.js';
+import { type BringingBack, wayToBringBack } from '../worktrees/bringBack.js';
 import { registeredIn, repositoryAt } from '../worktrees/place.js';
 import { removedWorktrees } from '../worktrees/records.js';
 
 /** Comes before the path of a lost directory. */
 export const IS_GONE = 'its directory does not exist any more';
+
+const GIT_IS_SILENT = 'git does not say how to bring it back; ask once more when git answers';
 
 /** Knows the directories of sessions. */
 type Placed = Pick<Memory, 'workspaceOf' | 'workspace' | 'runsOf' | 'claims' | 'surroundings'>;
@@ -28,9 +30,9 @@ export function lostDirectory(memory: Placed, log: Worklog): string | null {
 
 /**
  * @param root of its workspace, which is gone
- * @returns the line for a shell that brings a removed worktree back; null if it was none, or its commits are not found
+ * @returns how a removed worktree is brought back; null if it was none, or its commits are not found
  */
-export function wayBackTo({ claims, surroundings }: Placed, log: Worklog, root: string): string | null {
+export function wayBackTo({ claims, surroundings }: Placed, log: Worklog, root: string): BringingBack | null {
   const noted = claims.worktrees.find(worktreeAt(root));
   const common = noted?.common ?? repositoryAt(surroundings.directory)?.common ?? null;
   if (common === null) return null;
@@ -50,10 +52,8 @@ export function wayBackTo({ claims, surroundings }: Placed, log: Worklog, root: 
 export function requireDirectory(memory: Placed, log: Worklog): Workspace {
   const lost = lostDirectory(memory, log);
   if (lost === null) return memory.workspaceOf(log) ?? memory.workspace;
-  const back = wayBackTo(memory, log, lost);
-  throw new UnreachableError(
-    `the directory of session ${log.session_id} does not exist any more: ${lost}${back === null ? '' : `; to bring it back: ${back}`}`,
-  );
+  const clauses = [`the directory of session ${log.session_id} does not exist any more: ${lost}`];
+  throw new UnreachableError([...clauses, ...backWords(memory, log, lost, { path: (line) => line })].join('; '));
 }
 
 /** Puts foreign text into a sentence. */
@@ -127,10 +127,11 @@ function isRemoved(common: string | null, root: string): boolean {
   return common !== null && removedWorktrees(common).some(({ path }) => path === root);
 }
 
-/** @returns a clause with the command, if there is one */
+/** @returns a clause with the command, or that git does not know one now; none if there is no way back */
 function backWords(memory: Placed, log: Worklog, lost: string, words: Pick<Naming, 'path'>): string[] {
   const back = wayBackTo(memory, log, lost);
-  return back === null ? [] : [`to bring it back: ${words.path(back)}`];
+  if (back === null) return [];
+  return [back === 'unanswered' ? GIT_IS_SILENT : `to bring it back: ${words.path(back.line)}`];
 }
 
 /** The names of branches are kept redacted. A commit that is not found quickly is unknown, and no other one. */

@@ -24,27 +24,38 @@ export interface Removed {
   readonly head: string | null;
 }
 
+/** `unanswered` if git does not say: the line for one of branch and commit would leave out what another one has. */
+export type BringingBack = { readonly line: string } | 'unanswered';
+
 /**
  * @returns the line for a shell that brings the folder back: as `worktree end` has kept it, or else from its branch or commit; null if none
- *   of these is found, its repository is gone, or git does not answer: the line for one of them would leave out what another one has
+ *   of these is found, or its repository is gone
  */
-export function wayToBringBack(removed: Removed, variables: GitVariables): string | null {
-  const { root, common } = removed;
-  const home = homeOf(common);
+export function wayToBringBack(removed: Removed, variables: GitVariables): BringingBack | null {
+  const home = homeOf(removed.common);
   const at = existsSync(home) ? repositoryAt(home) : null;
   if (at === null) return null;
   const place = stayingFolder(at);
-  return withRepository(at.root, variables, ASKING, (repository) => {
-    const ended = endedOf(repository, removed);
-    if (ended === 'unanswered') return null;
-    if (ended !== null) return wayBack(ended, place).join(' && ');
-    const words = sourceOf(repository, removed);
-    if (words === null) return null;
-    const known = registeredIn(common).find((one) => one.root === root);
-    // Git refuses to make a folder that it has registered, and twice if that is locked.
-    const force = known === undefined ? [] : known.lock === null ? ['-f'] : ['-f', '-f'];
-    return `git ${shellLine(['-C', place, 'worktree', 'add', ...force, ...words])}`;
-  });
+  const answer = withRepository(
+    at.root,
+    variables,
+    ASKING,
+    (repository) => lineOf(repository, removed, place) ?? 'none',
+  );
+  return answer === 'none' ? null : (answer ?? 'unanswered');
+}
+
+function lineOf(repository: Repository, removed: Removed, place: string): BringingBack | null {
+  const ended = endedOf(repository, removed);
+  if (ended === 'unanswered') return ended;
+  if (ended !== null) return { line: wayBack(ended, place).join(' && ') };
+  const { root, common } = removed;
+  const words = sourceOf(repository, removed);
+  if (words === null || words === 'unanswered') return words;
+  const known = registeredIn(common).find((one) => one.root === root);
+  // Git refuses to make a folder that it has registered, and twice if that is locked.
+  const force = known === undefined ? [] : known.lock === null ? ['-f'] : ['-f', '-f'];
+  return { line: `git ${shellLine(['-C', place, 'worktree', 'add', ...force, ...words])}` };
 }
 
 /**
@@ -63,16 +74,16 @@ function endedOf(repository: Repository, { root, common }: Removed): Removal | '
   return again === null ? last : null;
 }
 
-/** @returns the folder, with the words about branch and commit around it; null if there is no such commit, or git does not say */
-function sourceOf(repository: Repository, { root, branch, head }: Removed): string[] | null {
+/** @returns the folder, with the words about branch and commit around it; null if there is no such commit; `unanswered` if git does not say */
+function sourceOf(repository: Repository, { root, branch, head }: Removed): string[] | 'unanswered' | null {
   // Git checks a branch out only once.
   const place = branch === null ? null : placeOnBranch(repository, branch, (other) => isGoneOr(root, other));
   const isBusy = place !== null;
   const tip = branch === null || isBusy ? null : commitNamed(repository, `refs/heads/${branch}`);
-  if (place === 'unanswered' || tip === 'unanswered') return null;
+  if (place === 'unanswered' || tip === 'unanswered') return 'unanswered';
   if (branch !== null && tip !== null) return [root, branch];
   const commit = head !== null && isCommit(head) ? commitNamed(repository, head) : null;
-  if (commit === null || commit === 'unanswered') return null;
+  if (commit === null || commit === 'unanswered') return commit;
   // An option before the commit: see `wayBack`.
   return branch === null || isBusy ? [root, '--detach', commit] : ['-b', branch, root, '--no-track', commit];
 }

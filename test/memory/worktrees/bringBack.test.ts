@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { command as worktree } from '../../../bridge/cli/worktree/worktree.js';
 import { programRunner } from '../../../bridge/command/runProgram.js';
 import { gitFoldersOf } from '../../../memory/git/checkout.js';
-import { type Removed, wayToBringBack } from '../../../memory/worktrees/bringBack.js';
+import { type BringingBack, type Removed, wayToBringBack } from '../../../memory/worktrees/bringBack.js';
 import { UsageError } from '../../../src/errors.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
 import { systemClock } from '../../../src/time.js';
@@ -31,12 +31,15 @@ const removed = (branch: string | null = 'feature/login', head: string | null = 
   ...{ root: path, common: gitFoldersOf(made.root).common, branch, head },
 });
 
+/** @throws if git does not say */
 function wayBack(of = removed()): string | null {
-  return wayToBringBack(of, made.git.variables);
+  const back = wayToBringBack(of, made.git.variables);
+  if (back === 'unanswered') throw new Error('git does not say');
+  return back?.line ?? null;
 }
 
 /** While git does not answer calls of a pattern. */
-function wayBackWithout(calls: string): string | null {
+function wayBackWithout(calls: string): BringingBack | null {
   const PATH = pathOfDeafGit(join(made.folder, 'programs'), calls);
   return wayToBringBack(removed(), { ...made.git.variables, PATH });
 }
@@ -115,10 +118,11 @@ describe('after `worktree end`', () => {
   test('not at all while git does not answer: a line for the branch alone would leave the changes out', async () => {
     await end('--discard', 'feature/login');
     for (const calls of [`*'refs/watchkeeper/removed/'*'^{commit}'`, `*'refs/heads/feature/login^{commit}'`])
-      expect(wayBackWithout(calls)).toBeNull();
+      expect(wayBackWithout(calls)).toBe('unanswered');
     made.git.run(made.root, 'branch', 'feature/login', tip);
     expect(wayBack()).toContain('worktree add');
-    expect(wayBackWithout(`*'refs/heads/feature/login^{commit}'`)).toBeNull();
+    expect(wayBackWithout(`*'refs/heads/feature/login^{commit}'`)).toBe('unanswered');
+    expect(wayBackWithout('*')).toBe('unanswered');
   });
 
   test('a record that would run something is not followed', async () => {

@@ -19,6 +19,7 @@ import { readProcessIdentity } from '../../../../src/host/identity.js';
 import { systemClock } from '../../../../src/time.js';
 import { AgentsScene, end } from '../../../memory/look/agentsScene.js';
 import { runCommand } from '../inProcess.js';
+import { pathOfDeafGit } from '../worktree/deafGit.js';
 
 const COMMANDS = { learn, track, work, worktree };
 let scene: AgentsScene;
@@ -27,9 +28,9 @@ beforeEach(() => {
   scene = new AgentsScene();
 });
 
-async function say(name: keyof typeof COMMANDS, words: string, directory: string) {
+async function say(name: keyof typeof COMMANDS, words: string, directory: string, { PATH }: { PATH?: string } = {}) {
   const { surroundings } = scene.open(directory);
-  const variables = { ...surroundings.variables, ...scene.made.git.variables };
+  const variables = { ...surroundings.variables, ...scene.made.git.variables, ...(PATH !== undefined && { PATH }) };
   return runCommand(
     COMMANDS[name],
     words.split(' ').filter((word) => word !== ''),
@@ -127,8 +128,14 @@ test('a session whose agent was killed in a worktree that has ended since says h
     ['work', `show ${id}`],
     ['track', `crash-detect --session ${id}`],
   ] as const) {
+    const where = `its agent was last in ${scene.two}, which does not exist any more`;
+    // A line for the branch alone would leave the uncommitted changes out; no line would look as if there were no way.
+    const PATH = pathOfDeafGit(join(scene.folder, 'programs'), `*'refs/watchkeeper/removed/'*`);
+    const unanswered = await say(name, words, scene.made.root, { PATH });
+    expect(unanswered.out).toContain(where);
+    expect(unanswered.out).toContain('git does not say how to bring it back; ask once more when git answers');
     const { out } = await say(name, words, scene.made.root);
-    expect(out).toContain(`its agent was last in ${scene.two}, which does not exist any more`);
+    expect(out).toContain(where);
     const [line = ''] = /(?<=to bring it back: )git .*/.exec(out) ?? [];
     expect(line).toContain('refs/watchkeeper/removed/fix-two-');
     if (name === 'work') continue;
