@@ -1,8 +1,25 @@
 /** The temporary folder that is in the place of a repository's common one: nothing that names a program is in it. See `gitLine.ts`. */
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { hasPid } from '../../src/host/procfs.js';
+import { DAY } from '../../src/time.js';
 import { isInside, TRIAL } from './gitLine.js';
+
+const PREFIX = 'watchkeeper-git-';
+const MADE_BY = new RegExp(`^${PREFIX}(\\d+)-`);
+const EVERYBODYS = '/tmp';
+/** No command takes that long. Until then, its process may be one that is not seen from here, as in a container. */
+const LEFT_AFTER_MS = DAY;
 
 /** The data in the folder that worktrees share, without the objects: everything but configuration and hooks. */
 const SHARED = ['refs', 'packed-refs', 'reftable', 'info', 'shallow'];
@@ -38,7 +55,7 @@ export function prepareTrial(ours: string, common: string): void {
 export function makePrivateFolder(root: string, common: string, config: string): string | null {
   let ours: string | null = null;
   try {
-    ours = mkdtempSync(join(isInside(tmpdir(), root) ? '/tmp' : tmpdir(), 'watchkeeper-git-'));
+    ours = mkdtempSync(join(isInside(tmpdir(), root) ? EVERYBODYS : tmpdir(), `${PREFIX}${process.pid}-`));
     writeFileSync(join(ours, 'config'), config);
     for (const name of SHARED) symlinkSync(join(common, name), join(ours, name));
     return ours;
@@ -50,4 +67,20 @@ export function makePrivateFolder(root: string, common: string, config: string):
 
 export function removePrivateFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
+}
+
+/**
+ * Removes the folders that commands left when they were killed. Those of other users stay.
+ * @param now UTC epoch milliseconds
+ */
+export function sweepPrivateFolders(now: number): void {
+  for (const parent of new Set([tmpdir(), EVERYBODYS]))
+    for (const name of readdirSync(parent)) {
+      const [, pid] = MADE_BY.exec(name) ?? [];
+      if (pid === undefined || hasPid(Number(pid))) continue;
+      const folder = join(parent, name);
+      const found = lstatSync(folder, { throwIfNoEntry: false });
+      if (found?.isDirectory() && found.uid === process.getuid?.() && now - found.mtimeMs > LEFT_AFTER_MS)
+        removePrivateFolder(folder);
+    }
 }

@@ -1,7 +1,7 @@
 /**
  * The round over all sessions of a memory: it keeps those whose runs have ended, removes copies that are too old, archives sessions
- * that rested long enough, and removes the bindings of processes of other boots. The next start in a session's directory reports
- * what was done to it.
+ * that rested long enough, and removes the bindings of processes of other boots, and what killed commands left in the temporary
+ * folder. The next start in a session's directory reports what was done to it.
  */
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { syncFolderSync } from '../../src/files/durableFile.js';
 import { DAY, HOUR, spokenDuration } from '../../src/time.js';
 import { worklogKind } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
+import { sweepPrivateFolders } from '../git/privateFolder.js';
 import { journalIn } from '../home/places.js';
 import { readSeal } from '../observed/keptCopy.js';
 import { FOLD_FILE } from '../observed/storedFold.js';
@@ -26,7 +27,7 @@ export interface Round {
   /** Sessions whose copies were too old. */
   readonly expired: readonly string[];
   readonly archived: readonly string[];
-  /** Without an id if an earlier removal could not be finished. */
+  /** Without an id if something that was left by a killed command could not be removed. */
   readonly failures: readonly { readonly session_id: string | null; readonly message: string }[];
 }
 
@@ -49,11 +50,12 @@ export async function keepRound(
       failures.push({ session_id: id, message: describeError(error) });
     }
   };
-  try {
-    finishRemovals(memory);
-  } catch (error) {
-    failures.push({ session_id: null, message: describeError(error) });
-  }
+  for (const sweep of [() => finishRemovals(memory), () => sweepPrivateFolders(clock.now())])
+    try {
+      sweep();
+    } catch (error) {
+      failures.push({ session_id: null, message: describeError(error) });
+    }
   for (const id of [...sessions.ids(), ...sessions.archivedIds()])
     await tried(id, async (session) => {
       if (removeOldCopy(memory, session)) round.expired.push(id);

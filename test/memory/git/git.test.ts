@@ -168,5 +168,5 @@ test('our configuration is not where an agent of the project can write', () => {
   const environment = { HOME, PATH: [join(site.folder, 'bin'), PATH].join(delimiter), TMPDIR: site.in('tmp') };
   for (const args of [['init', 'Task'], ['scan']]) watchkeeper(site.root, ['track', ...args], environment);
   const places = readFileSync(join(site.git.home, 'places'), 'utf8');
-  expect(places).toMatch(/^(?:GIT_COMMON_DIR=\/tmp\/watchkeeper-git-\w{6}\n){2}$/);
+  expect(places).toMatch(/^(?:GIT_COMMON_DIR=\/tmp\/watchkeeper-git-\d+-\w{6}\n){2}$/);
 });

@@ -1,9 +1,11 @@
 // covers: memory/keeping/copyCheck.ts memory/fold/runs.ts
 
+import { spawnSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -11,6 +13,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { type WorklogLine, worklogKind } from '../../../memory/fold/rules/kind.js';
@@ -56,6 +59,26 @@ function begin(purpose: string, lines: readonly WorklogLine[] = []): string {
   log.write(() => [conversation, ...lines], memory.stamp);
   return id;
 }
+
+test('a round removes what a command left in the temporary folder when it was killed, and leaves what one may use', async () => {
+  const { pid } = spawnSync('true');
+  const make = (name: string, age: number) => {
+    const folder = mkdtempSync(join(tmpdir(), name));
+    mkdirSync(join(folder, 'files'));
+    writeFileSync(join(folder, 'files/object'), 'of a trial merge');
+    const then = (scene.clock.now() - age) / 1_000;
+    utimesSync(folder, then, then);
+    return folder;
+  };
+  const left = make(`watchkeeper-git-${pid}-`, DAY + 1_000);
+  const others = [
+    make(`watchkeeper-git-${pid}-`, DAY - 1_000),
+    make(`watchkeeper-git-${process.pid}-`, 2 * DAY),
+    make(`watchkeeper-other-${pid}-`, 2 * DAY),
+  ];
+  expect(await round()).toMatchObject({ failures: [] });
+  expect([left, ...others].map((folder) => existsSync(folder))).toEqual([false, true, true, true]);
+});
 
 test('a round keeps sessions whose runs are dead or have ended, once, and leaves alone where somebody may be at work', async () => {
   const crashed = begin('crashed', [worklogKind.line('run_started', { process: dead() })]);
