@@ -1,12 +1,13 @@
 /** The process that monitors a session, as other commands begin and end it. */
 import type { Memory } from '../../memory/sessions/memory.js';
 import type { OpenSession } from '../../memory/sessions/sessions.js';
-import { livingMonitor, type MonitorRecord } from '../../monitoring/terminals/monitorRecord.js';
+import { livingMonitor, recordedMonitor } from '../../monitoring/terminals/monitorRecord.js';
 import { errorCode } from '../../src/errors.js';
+import { isProcessAlive } from '../../src/host/identity.js';
 import { SECOND } from '../../src/time.js';
 
 /** Until it is there, or gone. */
-const WITHIN_MS = 10 * SECOND;
+export const WITHIN_MS = 10 * SECOND;
 const LOOK_EVERY_MS = 20;
 
 type Monitored = Pick<Memory, 'places' | 'surroundings' | 'clock'>;
@@ -20,17 +21,28 @@ export async function startMonitor(memory: Monitored, { id }: OpenSession, begin
   return monitor === null ? null : { monitor, wasAlive: false };
 }
 
-/** A process that only has the pid of a former monitor gets no signal. @returns the monitor; null if none was alive */
-export async function stopMonitor(memory: Monitored, { id }: Pick<OpenSession, 'id'>): Promise<MonitorRecord | null> {
-  const monitor = livingMonitor(memory, id);
-  if (monitor === null) return null;
+export interface MonitorEnd {
+  /** `alive` if it did not end in time; `unseen` if its process cannot be seen from here, and may run. */
+  readonly end: 'none' | 'stopped' | 'alive' | 'unseen';
+  /** Null if none is recorded. */
+  readonly pid: number | null;
+}
+
+/** A process that only has the pid of a former monitor gets no signal. */
+export async function stopMonitor(memory: Monitored, { id }: Pick<OpenSession, 'id'>): Promise<MonitorEnd> {
+  const recorded = recordedMonitor(memory, id);
+  if (recorded === null) return { end: 'none', pid: null };
+  const { pid } = recorded.process;
+  const isAlive = () => isProcessAlive(recorded.process, memory.surroundings.process);
+  const before = isAlive();
+  if (before !== true) return { end: before === null ? 'unseen' : 'none', pid };
   try {
-    process.kill(monitor.process.pid, 'SIGTERM');
+    process.kill(pid, 'SIGTERM');
   } catch (error) {
     if (errorCode(error) !== 'ESRCH') throw error;
   }
-  await until(memory, () => livingMonitor(memory, id) === null || null);
-  return monitor;
+  const isGone = await until(memory, () => isAlive() === false || null);
+  return { end: isGone === null ? 'alive' : 'stopped', pid };
 }
 
 async function until<Found>({ clock }: Monitored, look: () => Found | null): Promise<Found | null> {

@@ -19,8 +19,8 @@ import { describeError, UnreachableError, UsageError } from '../../../src/errors
 import { appendPrivately } from '../../../src/files/privateFiles.js';
 import { systemCounters } from '../../../src/host/counters.js';
 import { oneLine } from '../../../src/log/visibleText.js';
-import { describeDuration, localTime, SECOND } from '../../../src/time.js';
-import { startMonitor, stopMonitor } from '../../command/monitorProcess.js';
+import { describeDuration, localTime, SECOND, spokenDuration } from '../../../src/time.js';
+import { startMonitor, stopMonitor, WITHIN_MS } from '../../command/monitorProcess.js';
 
 const LOG = 'monitor.log';
 const WHOLE = /^[1-9]\d{0,5}$/;
@@ -79,11 +79,18 @@ async function start(memory: Viewer, session: OpenSession, limits: MonitorLimits
 }
 
 async function stop(memory: Viewer, session: OpenSession): Promise<Outcome> {
-  const stopped = await stopMonitor(memory, session);
+  const { end, pid } = await stopMonitor(memory, session);
   const { id } = session;
+  const named = `the monitor of session ${id} (process ${pid})`;
+  if (end === 'alive')
+    throw new UnreachableError(
+      `${named} has not ended within ${spokenDuration(WITHIN_MS)}; to end it: kill -KILL ${pid}`,
+    );
+  if (end === 'unseen')
+    throw new UnreachableError(`${named} cannot be seen from here and may run; stop it where it was started`);
   return {
-    lines: stopped === null ? `no monitor runs for session ${id}` : `the monitor of session ${id} has stopped`,
-    value: { session_id: id, stopped: stopped !== null },
+    lines: end === 'none' ? `no monitor runs for session ${id}` : `the monitor of session ${id} has stopped`,
+    value: { session_id: id, stopped: end === 'stopped' },
   };
 }
 
