@@ -13,7 +13,7 @@ import { afterThisTest } from '../../harness/scope.js';
 standInForFiles();
 const { OnlyBridge } = await import('../../../bridge/health/onlyBridge.js');
 const { claimFolder } = await import('../../../bridge/redis/claim.js');
-const { endpointPath, socketPath, writeEndpoint } = await import('../../../bridge/redis/endpoint.js');
+const { endpointPath, pidPath, socketPath, writeEndpoint } = await import('../../../bridge/redis/endpoint.js');
 const { adopt, ownerLives } = await import('../../../bridge/redis/obtainServer.js');
 const { answers, endByConnection } = await import('../../../bridge/redis/serverProcess.js');
 const { UnreachableError } = await import('../../../src/errors.js');
@@ -69,6 +69,16 @@ test('a server of which the kernel says nothing gets no second one on its data',
   writeEndpoint(folder, { v: 1, url, kind: 'redis-server', persistent: true, server, owner: HERE });
   await expect(adopt(ours(folder), [])).rejects.toThrow(`process ${server.pid} on ${HERE.host} may still be the Redis`);
   expect(existsSync(endpointPath(folder))).toBe(true);
+});
+
+test('nor does one that has only left its pid', async () => {
+  // So deep that its socket has no path, by which it could be asked.
+  const folder = join(testFolder(), 'd'.repeat(100));
+  mkdirSync(folder);
+  const server = hidden();
+  writeFileSync(pidPath(folder), String(server.pid));
+  await expect(adopt(ours(folder), [])).rejects.toThrow(`process ${server.pid} may still be the Redis of ${folder}`);
+  expect(existsSync(pidPath(folder))).toBe(true);
 });
 
 test('the claim of a host id stays if the kernel says nothing of its process', async () => {
