@@ -83,12 +83,20 @@ function chatsFrom(first: number, place: number): readonly [number, number] {
   return [first + 2 * place, first + 1 + 2 * place];
 }
 
-/** @param port where Redis listens besides its socket */
-export function sceneOptions(folder: string, { leaseMs, checks, concurrency }: Pace, port: number): SceneOptions {
+/**
+ * @param plans of all its rounds: a bridge starts the sooner the fewer projects it has
+ * @param port where Redis listens besides its socket
+ */
+export function sceneOptions(
+  folder: string,
+  plans: readonly RoundPlan[],
+  { leaseMs, checks, concurrency }: Pace,
+  port: number,
+): SceneOptions {
   return {
     folder,
     redis: 'scene',
-    projects: projects(folder),
+    projects: projects(folder, plans),
     // With less, Redis itself says that a second may be lost when it is killed.
     redisSettings: [...GOOD_SETTINGS, '--appendfsync', 'always', '--bind', '127.0.0.1', '--port', String(port)],
     concurrency,
@@ -114,9 +122,9 @@ export function sceneOptions(folder: string, { leaseMs, checks, concurrency }: P
   };
 }
 
-function projects(folder: string): Record<string, SceneProject> {
+function projects(folder: string, plans: readonly RoundPlan[]): Record<string, SceneProject> {
   const agent = textAgent(folder);
-  const places = Array.from({ length: ROUNDS_PER_SCENE }, (_, place) => place);
+  const places = [...new Set(plans.map(({ round }) => round % ROUNDS_PER_SCENE))];
   const chats = (first: number, place: number) =>
     chatsFrom(first, place).map((id, lane) => ({ id, directory: `lane${lane}` }));
   const scripted = places.map((place): [string, SceneProject] => [
@@ -131,5 +139,6 @@ function projects(folder: string): Record<string, SceneProject> {
     `t${place}`,
     { chats: chats(3_000, place), agent, thresholds: { silence_ms: TEXT_SILENCE_MS } },
   ]);
-  return Object.fromEntries([...scripted, ...text]);
+  const played = new Set(plans.flatMap((plan) => lanesOf(plan).map(({ project }) => project)));
+  return Object.fromEntries([...scripted, ...text].filter(([name]) => played.has(name)));
 }

@@ -41,7 +41,7 @@ export async function playScene(
 ): Promise<SceneResult> {
   const begun = performance.now();
   const port = await freePort();
-  const scene = await openScene(sceneOptions(folder, pace, port));
+  const scene = await openScene(sceneOptions(folder, plans, pace, port));
   const standby = { REDIS_URL: `redis://127.0.0.1:${port}` };
   const noteLoss = (loss: Loss) => appendLine(join(folder, HARNESS_FILES.losses), loss);
   const crew = new Crew(scene, { bridge: {}, watchdog: standby }, (at, isOrderly = false) =>

@@ -10,8 +10,8 @@ import type { Program } from './program.js';
 import type { Scenario } from './sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
-const work = (times: number): Scenario['steps'] => [
-  { do: 'repeat', times, steps: [{ do: 'call', tool: 'bash', input: { step: '{{index}}' }, takes_ms: 250 }] },
+const work = (times: number, takes_ms = 250): Scenario['steps'] => [
+  { do: 'repeat', times, steps: [{ do: 'call', tool: 'bash', input: { step: '{{index}}' }, takes_ms }] },
   { do: 'answer', text: 'answer of {{session}}' },
 ];
 const HANG: Scenario['steps'] = [
@@ -28,7 +28,7 @@ describeScenes('a failover that forgets an end and a start', () => {
         projects: {
           ship: {
             chats: [{ id: 1 }],
-            scenarios: [{ when: { message: '^short' }, steps: work(4) }, { steps: work(40) }],
+            scenarios: [{ when: { message: '^short' }, steps: work(4) }, { steps: work(10, 1_000) }],
           },
         },
         timings: { runLeaseMs: 6_000 },
@@ -108,7 +108,7 @@ describeScenes('a failover that forgets that a second attempt was granted', () =
             scenarios: [
               { when: { attempt: 1 }, steps: [...work(6).slice(0, 1), { do: 'exit', code: 1 }] },
               { when: { message: '^short' }, steps: work(1) },
-              { steps: work(32) },
+              { steps: work(8, 1_000) },
             ],
           },
         },
@@ -160,130 +160,94 @@ describeScenes('a failover that forgets that a second attempt was granted', () =
 
 describeScenes('a host that dies while its Redis forgets the last second', () => {
   // rule: an-answer-on-the-disk-counts
+  // rule: a-reported-end-is-the-only-end
+  // rule: a-failover-sends-nothing-twice
   test(
-    'does not rerun or fail what was answered in that second: the journals know, and each message has one final',
+    'does not rerun or fail what was answered in that second; a failure or cancellation shown in the chat stays the only end; an edit brings an answer whose send was under way',
     async () => {
+      const slowly = { do: 'sleep', ms: 6_000 } as const;
+      const directories = ['one', 'two', 'three', 'four'];
       const scene = await openTestScene({
         projects: {
           ship: {
-            chats: [{ id: 1 }],
-            scenarios: [{ when: { message: '^short' }, steps: work(4) }, { steps: work(8) }],
+            chats: directories.map((directory, index) => ({ id: index + 1, directory })),
+            scenarios: [
+              { when: { message: '^breaks', attempt: 1 }, steps: [...work(1).slice(0, 1), { do: 'exit', code: 1 }] },
+              { when: { message: '^breaks' }, steps: [...work(1).slice(0, 1), slowly, { do: 'exit', code: 1 }] },
+              { when: { message: '^short' }, steps: work(10) },
+              { when: { message: '^sends' }, steps: [...work(1).slice(0, 1), slowly, ...work(1).slice(1)] },
+              { steps: work(4) },
+            ],
           },
         },
       });
+      const hang = scene.telegram.inject({
+        kind: 'hang',
+        method: 'sendMessage',
+        match: (parameters) => /^answer of tg_ship_3_/.test(parameters.text('text')),
+      });
+      const found = (id: string) => scene.store.records.session(id);
+      const untilSent = (id: string) =>
+        scene.until('a delivered end', async () => (await found(id))?.request.delivery === 'sent');
       const bridge = await scene.startBridge();
+      const failed = new Conversation(scene, 'ship', 2, 'breaks twice');
+      await failed.start(failed.revival);
+      const cancelled = new Conversation(scene, 'ship', 2, 'waits for its turn');
+      const sending = new Conversation(scene, 'ship', 3, 'sends its answer');
+      await Promise.all([failed.firstCall(failed.revival), sending.firstCall()]);
+      await scene.until('a message that waits', async () =>
+        (await scene.store.records.sessionIds('pending')).includes(cancelled.session),
+      );
+      // The copy of the store is made here: it knows none of the ends.
       const { ended, running } = await forgetEndAndBeginning(scene);
-      for (const asked of [ended, running]) {
-        await asked.answered(`answer of ${asked.session}`);
-        await scene.until('a delivered answer', async () => {
-          return (await scene.store.records.session(asked.session))?.request.delivery === 'sent';
-        });
-      }
+      scene.telegram.say(2, '/cancel', { replyTo: cancelled.messageId });
+      await cancelled.answered('Cancelled');
+      await failed.answered(FAILURE_PARAGRAPH);
+      for (const asked of [ended, running]) await asked.answered(`answer of ${asked.session}`);
+      for (const id of [ended.session, running.session, failed.revival, cancelled.session]) await untilSent(id);
+      await scene.until('a send', () => hang.used === 1);
+      const before = [failed, cancelled].map((asked) => asked.replies().length);
+
       await killWithReaper(bridge);
       await scene.redis.failOver();
-      const statusOf = async ({ session }: Conversation) => (await scene.store.records.session(session))?.status;
-      expect([await statusOf(ended), await statusOf(running)]).toEqual(['active', 'pending']);
+      const statusOf = async (id: string) => (await found(id))?.status;
+      const forgotten = [ended.session, running.session, failed.revival, cancelled.session, sending.session];
+      expect(await Promise.all(forgotten.map(statusOf))).toEqual(['active', 'pending', 'active', 'pending', 'active']);
+      expect(await found(sending.session)).toMatchObject({ answer: null });
       const successor = await scene.startBridge();
-      for (const asked of [ended, running]) {
+
+      for (const asked of [ended, running, sending]) {
         await scene.until('an end in the store', async () => {
-          const found = await scene.store.records.session(asked.session);
-          return found?.status === 'completed' && found.request.delivery === 'sent';
+          const session = await found(asked.session);
+          return session?.status === 'completed' && session.request.delivery === 'sent';
         });
         expect(asked.starts()).toHaveLength(1);
         expect(asked.starts(asked.revival)).toEqual([]);
         expect(asked.repliesWith('answer of')).toHaveLength(1);
         expect(asked.repliesWith(FAILURE_PARAGRAPH)).toEqual([]);
+        expect(asked.events()).toEqual([]);
       }
-      expect(scene.evidence.faults()).toEqual([]);
       await successor.says('its journal has an answer that Redis does not have; it may be in the chat already');
-    },
-    SCENE_TIMEOUT_MS,
-  );
-});
+      const calls = scene.telegram.calls.filter(({ parameters }) =>
+        String(parameters.text).startsWith(`answer of ${sending.session}`),
+      );
+      expect(calls.map(({ method }) => method)).toEqual(['sendMessage', 'editMessageText']);
 
-describeScenes('a host that dies in the second in which it announced how messages ended', () => {
-  // rule: a-reported-end-is-the-only-end
-  test(
-    'runs none of them again: a failure or cancellation shown in the chat stays the only end, also in the store',
-    async () => {
-      const breaks: Scenario['steps'] = [...work(6).slice(0, 1), { do: 'exit', code: 1 }];
-      const scene = await openTestScene({
-        projects: { ship: { chats: [{ id: 1 }], scenarios: [{ when: { message: '^breaks' }, steps: breaks }] } },
-      });
-      const bridge = await scene.startBridge();
-      const failed = new Conversation(scene, 'ship', 1, 'breaks twice');
-      await failed.start(failed.revival);
-      const cancelled = new Conversation(scene, 'ship', 1, 'waits for its turn');
-      await scene.until('a message that waits', async () =>
-        (await scene.store.records.sessionIds('pending')).includes(cancelled.session),
-      );
-      await failed.firstCall(failed.revival);
-      scene.redis.keepCopy();
-      scene.telegram.say(1, '/cancel', { replyTo: cancelled.messageId });
-      await cancelled.answered('Cancelled');
-      await failed.answered(FAILURE_PARAGRAPH);
-      for (const id of [failed.revival, cancelled.session]) {
-        await scene.until(
-          'a delivered end',
-          async () => (await scene.store.records.session(id))?.request.delivery === 'sent',
-        );
-      }
-      const before = [failed, cancelled].map((asked) => asked.replies().length);
-      await killWithReaper(bridge);
-      await scene.redis.failOver();
-      const found = (id: string) => scene.store.records.session(id);
-      expect([(await found(failed.revival))?.status, (await found(cancelled.session))?.status]).toEqual([
-        'active',
-        'pending',
-      ]);
-      const successor = await scene.startBridge();
-      await scene.until('both ends in the store', async () => {
-        const [first, second] = await Promise.all([found(failed.revival), found(cancelled.session)]);
-        return first?.status === 'failed' && second?.status === 'cancelled' && second.request.delivery === 'sent';
-      });
       await scene.until(
-        'the failure is closed',
-        async () => (await found(failed.revival))?.request.delivery === 'sent',
+        'both ends in the store',
+        async () =>
+          (await statusOf(failed.revival)) === 'failed' && (await statusOf(cancelled.session)) === 'cancelled',
       );
+      for (const id of [failed.revival, cancelled.session]) await untilSent(id);
       expect(failed.starts(failed.revival)).toHaveLength(1);
       expect(cancelled.starts()).toEqual([]);
       expect(failed.repliesWith(FAILURE_PARAGRAPH)).toHaveLength(1);
       expect([failed, cancelled].map((asked) => asked.replies().length)).toEqual(before);
       await successor.says('its chat was notified of its end, but Redis has lost that');
+      const accused = scene.evidence.faults().filter(({ session_id }) => !session_id?.startsWith(failed.session));
+      expect(accused).toEqual([]);
     },
-    SCENE_TIMEOUT_MS,
-  );
-
-  // rule: a-failover-sends-nothing-twice
-  test(
-    'sends nothing twice if a send was under way: an edit brings the answer',
-    async () => {
-      const scene = await openTestScene({
-        projects: { ship: { chats: [{ id: 1 }], scenarios: [{ steps: work(4) }] } },
-      });
-      const bridge = await scene.startBridge();
-      const asked = new Conversation(scene, 'ship', 1, 'work');
-      await asked.firstCall();
-      scene.redis.keepCopy();
-      const hang = scene.telegram.inject({
-        kind: 'hang',
-        method: 'sendMessage',
-        match: (parameters) => parameters.text('text').startsWith('answer of'),
-      });
-      await scene.until('a send', () => hang.used === 1);
-      await killWithReaper(bridge);
-      await scene.redis.failOver();
-      expect(await scene.store.records.session(asked.session)).toMatchObject({ status: 'active', answer: null });
-      await scene.startBridge();
-      await asked.answered(`answer of ${asked.session}`);
-      await scene.until('a delivered answer', async () => {
-        return (await scene.store.records.session(asked.session))?.request.delivery === 'sent';
-      });
-      const calls = scene.telegram.calls.filter(({ parameters }) => String(parameters.text).startsWith('answer of'));
-      expect(calls.map(({ method }) => method)).toEqual(['sendMessage', 'editMessageText']);
-      expect(asked.starts()).toHaveLength(1);
-    },
-    SCENE_TIMEOUT_MS,
+    2 * SCENE_TIMEOUT_MS,
   );
 });
 

@@ -86,7 +86,7 @@ function at(scene: BridgeScene, cwd: string) {
 
 describeScenes('a handoff that is enqueued', () => {
   test(
-    'is taken by one watched agent, which is revived; the next start in the author’s folder says the end once',
+    'is taken by one watched agent, which is revived; the next start in the author’s folder says the end once; one of its own job can be written and accepted by a person',
     async () => {
       const { scene, taker, wk, offer, enqueue, start } = await openDesk();
       await scene.startBridge();
@@ -126,6 +126,32 @@ describeScenes('a handoff that is enqueued', () => {
         `watchkeeper: handoff "Fix the login": session ${revival} took it, and answered; 1 commit on main since, in ${taker}: ${commit} (watchkeeper handoff show ${id})`,
       );
       expect(start('c-last')).toBe('');
+
+      // One of that job itself can be written and accepted by a person.
+      writeFileSync(join(taker, 'a.ts'), 'one');
+      expect(wk('handoff', 'create', '--session', revival, ...DOCUMENT).err).toMatch(
+        /^watchkeeper: there is no session "cli_[^"]+" here; one of a bridge is in its logs folder: --dir LOGS\n$/,
+      );
+      const made = wk(
+        'handoff',
+        'create',
+        '--session',
+        revival,
+        '--dir',
+        scene.logs,
+        ...DOCUMENT,
+        '--file',
+        'a.ts',
+        '--json',
+      );
+      expect(made).toMatchObject({ code: 0 });
+      const { handoff_id } = JSON.parse(made.out);
+      writeFileSync(join(taker, 'a.ts'), 'two');
+      const { code, out } = wk('handoff', 'accept', handoff_id, '--as', 'adapt');
+      expect(code).toBe(0);
+      expect(out).toContain(`by session ${revival}, in "${taker}, branch main"`);
+      expect(out).toContain('- "a.ts was changed"');
+      expect(out).not.toContain('not on record');
     },
     2 * SCENE_TIMEOUT_MS,
   );
@@ -149,41 +175,6 @@ describeScenes('a handoff that is enqueued', () => {
       );
       expect(await answerOf(sessions[2])).toContain(`Nothing was started for handoff ${byHand}`);
       expect(scene.evidence.criticalEvents()).toEqual([]);
-    },
-    2 * SCENE_TIMEOUT_MS,
-  );
-
-  test(
-    'of a job of the bridge itself can be written and accepted by a person',
-    async () => {
-      const { scene, taker, wk, offer, enqueue } = await openDesk();
-      await scene.startBridge();
-      const { session_id } = JSON.parse(enqueue(offer()).out);
-      await scene.until('the answer', async () => (await scene.store.records.session(session_id))?.answer);
-      writeFileSync(join(taker, 'a.ts'), 'one');
-      expect(wk('handoff', 'create', '--session', session_id, ...DOCUMENT).err).toMatch(
-        /^watchkeeper: there is no session "cli_[^"]+" here; one of a bridge is in its logs folder: --dir LOGS\n$/,
-      );
-      const made = wk(
-        'handoff',
-        'create',
-        '--session',
-        session_id,
-        '--dir',
-        scene.logs,
-        ...DOCUMENT,
-        '--file',
-        'a.ts',
-        '--json',
-      );
-      expect(made).toMatchObject({ code: 0 });
-      const { handoff_id } = JSON.parse(made.out);
-      writeFileSync(join(taker, 'a.ts'), 'two');
-      const { code, out } = wk('handoff', 'accept', handoff_id, '--as', 'adapt');
-      expect(code).toBe(0);
-      expect(out).toContain(`by session ${session_id}, in "${taker}, branch main"`);
-      expect(out).toContain('- "a.ts was changed"');
-      expect(out).not.toContain('not on record');
     },
     2 * SCENE_TIMEOUT_MS,
   );

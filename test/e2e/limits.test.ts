@@ -1,34 +1,25 @@
 /** A provider's limit with a known end: the message waits for it, and is worked on again. */
-import { expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { clockTime, DAY, systemClock } from '../../src/time.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation, FAILURE_PARAGRAPH } from './conversation.js';
+import type { Program } from './program.js';
 import type { Scenario } from './sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
 const ANSWER: Scenario['steps'] = [{ do: 'answer', text: 'answer of {{conversation}}' }];
-const CHAT = 1;
 
-/** @returns a scene whose agent meets a limit at every first prompt, and a bridge in it */
-async function openLimitedScene(lastsMs: number) {
-  const limit = (until_ms: number): Scenario['steps'] => [
-    { do: 'call', tool: 'read', input: { path: 'notes' }, output: 'enough', takes_ms: 20 },
-    { do: 'failure', cause: 'rate_limit', detail: 'the plan allows no more', until_ms },
-  ];
-  const scene = await openTestScene({
-    projects: {
-      ship: {
-        chats: [{ id: CHAT }],
-        scenarios: [
-          { when: { message: '^always' }, steps: limit(100) },
-          { when: { message: 'a limit of your provider was reached' }, steps: ANSWER },
-          { steps: limit(lastsMs) },
-        ],
-      },
-    },
-  });
-  return { scene, bridge: await scene.startBridge() };
-}
+/** A step, and a limit with its end. */
+const limit = (until_ms: number): Scenario['steps'] => [
+  { do: 'call', tool: 'read', input: { path: 'notes' }, output: 'enough', takes_ms: 20 },
+  { do: 'failure', cause: 'rate_limit', detail: 'the plan allows no more', until_ms },
+];
+const AFTERWARDS: Scenario = { when: { message: 'a limit of your provider was reached' }, steps: ANSWER };
+/** How long the limit of each project lasts. */
+const LASTS_MS = { short: 3_000, behind: 20_000, restarted: 8_000, cancelled: 600_000, always: 100, long: 3 * DAY };
+type Project = keyof typeof LASTS_MS;
+const NAMES = Object.keys(LASTS_MS) as Project[];
+const chatOf = (project: Project): number => NAMES.indexOf(project) + 1;
 
 /** @returns when the message waits for the end of the limit, and its chat has been told so */
 async function waiting(scene: BridgeScene, asked: Conversation): Promise<number> {
@@ -44,12 +35,27 @@ async function waiting(scene: BridgeScene, asked: Conversation): Promise<number>
 }
 
 describeScenes("a provider's limit with a known end", () => {
+  let scene: BridgeScene;
+  let bridge: Program;
+
+  beforeAll(async () => {
+    const projects = NAMES.map((name) => {
+      const first = { when: { message: '^look' }, steps: limit(LASTS_MS[name]) };
+      const scenarios =
+        name === 'always' ? [{ steps: limit(LASTS_MS.always) }] : [AFTERWARDS, first, { steps: ANSWER }];
+      return [name, { chats: [{ id: chatOf(name) }], scenarios }];
+    });
+    scene = await openTestScene({ projects: Object.fromEntries(projects) });
+    bridge = await scene.startBridge();
+  }, SCENE_TIMEOUT_MS);
+
+  const ask = (project: Project, text = 'look into it') => new Conversation(scene, project, chatOf(project), text);
+
   // rule: a-limit-is-waited-for
   test(
     'is waited for: the chat gets the time, nothing is accused, and the same conversation answers once',
     async () => {
-      const { scene } = await openLimitedScene(3_000);
-      const asked = new Conversation(scene, 'ship', CHAT, 'look into it');
+      const asked = ask('short');
       const endsAt = await waiting(scene, asked);
       const conversation = (await scene.store.records.session(asked.session))?.conversation_id;
       await asked.answered(`answer of ${conversation}`);
@@ -67,11 +73,10 @@ describeScenes("a provider's limit with a known end", () => {
   test(
     'is waited for across a restart of the bridge',
     async () => {
-      const { scene, bridge } = await openLimitedScene(4_000);
-      const asked = new Conversation(scene, 'ship', CHAT, 'look into it');
+      const asked = ask('restarted');
       await waiting(scene, asked);
       await bridge.kill();
-      await scene.startBridge();
+      bridge = await scene.startBridge();
       await asked.answered('answer of');
       expect(asked.starts()).toHaveLength(2);
       expect(asked.events()).toEqual([]);
@@ -83,19 +88,11 @@ describeScenes("a provider's limit with a known end", () => {
   test(
     'is read by those who wait behind it, also by one that comes later, until their own runs begin',
     async () => {
-      const steps: Scenario['steps'] = [
-        { do: 'call', tool: 'read', input: { path: 'notes' }, output: 'enough', takes_ms: 20 },
-        { do: 'failure', cause: 'rate_limit', detail: 'the plan allows no more', until_ms: 20_000 },
-      ];
-      const again = { when: { message: 'a limit of your provider was reached' }, steps: ANSWER };
-      const scenarios = [again, { when: { message: '^look' }, steps }, { steps: ANSWER }];
-      const scene = await openTestScene({ projects: { ship: { chats: [{ id: CHAT }], scenarios } } });
-      await scene.startBridge();
-      const first = new Conversation(scene, 'ship', CHAT, 'look into it');
-      const second = new Conversation(scene, 'ship', CHAT, 'and this');
+      const first = ask('behind');
+      const second = ask('behind', 'and this');
       const time = clockTime(await waiting(scene, first));
       await second.answered(`waits until ${time}; yours follows.`);
-      const third = new Conversation(scene, 'ship', CHAT, 'one more');
+      const third = ask('behind', 'one more');
       await third.answered(`waits until ${time}; yours follows.`);
       for (const asked of [first, second, third]) await asked.answered('answer of', 40_000);
       for (const asked of [second, third]) {
@@ -111,10 +108,9 @@ describeScenes("a provider's limit with a known end", () => {
   test(
     'is no longer waited for when a person cancels the message',
     async () => {
-      const { scene } = await openLimitedScene(600_000);
-      const asked = new Conversation(scene, 'ship', CHAT, 'look into it');
+      const asked = ask('cancelled');
       await waiting(scene, asked);
-      scene.telegram.say(CHAT, '/cancel', { replyTo: asked.messageId });
+      scene.telegram.say(asked.chat, '/cancel', { replyTo: asked.messageId });
       await asked.answered('Cancelled');
       expect(asked.starts()).toHaveLength(1);
       expect(asked.events()).toEqual([]);
@@ -126,8 +122,7 @@ describeScenes("a provider's limit with a known end", () => {
   test(
     'that is hit again and again is reported after the fourth time',
     async () => {
-      const { scene } = await openLimitedScene(100);
-      const asked = new Conversation(scene, 'ship', CHAT, 'always');
+      const asked = ask('always');
       await asked.answered(FAILURE_PARAGRAPH);
       expect(asked.starts()).toHaveLength(4);
       expect((await asked.closing()).reason).toBe('run_failed_rate_limit');
@@ -138,8 +133,7 @@ describeScenes("a provider's limit with a known end", () => {
   test(
     'that lasts for days is not waited for, and the chat reads from when on to ask again, with the date',
     async () => {
-      const { scene } = await openLimitedScene(3 * DAY);
-      const asked = new Conversation(scene, 'ship', CHAT, 'look into it');
+      const asked = ask('long');
       const { text } = await asked.answered(FAILURE_PARAGRAPH);
       const [, date = ''] = /ask again after (\d{4}-\d\d-\d\d \d\d:\d\d UTC)/.exec(text) ?? [];
       const daysAhead = (Date.parse(date.replace(' UTC', 'Z')) - systemClock.now()) / DAY;

@@ -21,17 +21,35 @@ const WORK: Scenario = {
 describeScenes("the bridge's own Redis", () => {
   // rule: an-own-redis-comes-back
   test(
-    'returns with its data after a kill: the agent continues, a waiting message is answered, commands find it',
+    'is waited for by a standby that was started first, which says so; returns with its data after a kill: the agent continues, a waiting message is answered, commands find it; ends with a bridge that is asked to stop twice, and the next one has its data',
     async () => {
       const scene = await openTestScene({
         redis: 'bridge',
         projects: { boat: { chats: [{ id: 1 }], scenarios: [WORK] } },
+        timings: { drainMs: 40_000 },
       });
+      const standby = scene.start(['watchdog']);
+      const stopped = scene.start(['watchdog']);
+      for (const each of [standby, stopped]) {
+        await scene.until('words about Redis', () =>
+          each.stderr.includes('waiting for Redis: no bridge runs in this folder'),
+        );
+      }
+      // A stop ends the wait.
+      expect(await stopped.stop()).toMatchObject({ code: 3 });
+      const once = await scene.run(['watchdog', '--once']);
+      expect(once.exit).toMatchObject({ code: 3 });
       const bridge = await scene.startBridge();
+      await bridge.says('this watchdog acts now');
+      await standby.says('another watchdog acts');
+      expect(standby.stderr).toMatch(/Redis at unix:.* is back/);
+      expect(await standby.stop()).toMatchObject({ code: 0 });
+
       const running = new Conversation(scene, 'boat', 1, 'the first');
       await running.start();
       const waiting = new Conversation(scene, 'boat', 1, 'the second');
-      await scene.until('two stored messages', async () => (await listed(scene)).length === 2);
+      await scene.until('two accepted messages', () => scene.telegram.unconfirmedUpdates === 0);
+      expect(await listed(scene)).toHaveLength(2);
       const killed = killServer(scene);
       for (const asked of [running, waiting]) {
         await asked.answered('worked through');
@@ -43,19 +61,29 @@ describeScenes("the bridge's own Redis", () => {
       expect(bridge.stderr.split(line)).toHaveLength(2);
       expect(await listed(scene)).toEqual(['completed', 'completed']);
       expect(scene.evidence.faults()).toEqual([]);
-      expect(await bridge.stop()).toMatchObject({ code: 0 });
+
+      const asked = new Conversation(scene, 'boat', 1, 'the third');
+      await asked.start();
+      bridge.signal('SIGTERM');
+      await bridge.says('runs may finish within');
+      bridge.signal('SIGTERM');
+      expect(await bridge.exited).toMatchObject({ code: 143, signal: null });
+      await scene.until('the end of its Redis', () => systemProcessTable().find(server.pid) === null);
+      const next = await scene.startBridge();
+      await asked.answered('worked through');
+      expect(await next.stop()).toMatchObject({ code: 0 });
     },
-    SCENE_TIMEOUT_MS,
+    2 * SCENE_TIMEOUT_MS,
   );
 
   // rule: an-own-redis-comes-back
   test(
-    'is killed and restarted with its data if it hangs: the agent continues, a new message is answered',
+    'is killed and restarted with its data if it hangs: the agent continues, a new message is answered; killed again and again: the bridge ends with exit code 3 and says what to do',
     async () => {
       const scene = await openTestScene({
         redis: 'bridge',
         projects: { boat: { chats: [{ id: 1 }], scenarios: [WORK] } },
-        timings: { runLeaseMs: 60_000, stallMs: 4_000 },
+        timings: { runLeaseMs: 60_000, stallMs: 4_000, drainMs: 100, killGraceMs: 100 },
       });
       const bridge = await scene.startBridge();
       const running = new Conversation(scene, 'boat', 1, 'the first');
@@ -72,9 +100,20 @@ describeScenes("the bridge's own Redis", () => {
         expect(asked.repliesWith('worked through')).toHaveLength(1);
       }
       expect(scene.evidence.faults()).toEqual([]);
-      expect(await bridge.stop()).toMatchObject({ code: 0 });
+
+      const killing = scene.until(
+        'five ends',
+        () => {
+          tryToKillServer(scene);
+          return bridge.stderr.includes('5 times in a row');
+        },
+        40_000,
+      );
+      await killing;
+      expect((await bridge.exited).code).toBe(3);
+      expect(bridge.stderr).toMatch(/server\.log says why: .* start the bridge again, or set REDIS_URL/);
     },
-    SCENE_TIMEOUT_MS,
+    2 * SCENE_TIMEOUT_MS,
   );
 
   // rule: deleted-files-are-written-again
@@ -89,7 +128,8 @@ describeScenes("the bridge's own Redis", () => {
       const running = new Conversation(scene, 'boat', 1, 'the first');
       await running.start();
       const waiting = [2, 3].map((number) => new Conversation(scene, 'boat', 1, `number ${number}`));
-      await scene.until('stored messages', async () => (await listed(scene)).length === 3);
+      await scene.until('three accepted messages', () => scene.telegram.unconfirmedUpdates === 0);
+      expect(await listed(scene)).toHaveLength(3);
       const { pid } = findEmbeddedRedis(scene.logs).server;
       rmSync(scene.logs, { recursive: true });
       await bridge.says('was deleted while the bridge runs');
@@ -115,78 +155,6 @@ describeScenes("the bridge's own Redis", () => {
       for (const asked of waiting) expect(asked.repliesWith('worked through')).toHaveLength(1);
     },
     2 * SCENE_TIMEOUT_MS,
-  );
-
-  test(
-    'ends with a bridge that is asked to stop twice, and the next one has its data',
-    async () => {
-      const scene = await openTestScene({
-        redis: 'bridge',
-        projects: { boat: { chats: [{ id: 1 }], scenarios: [WORK] } },
-        timings: { drainMs: 40_000 },
-      });
-      const bridge = await scene.startBridge();
-      const asked = new Conversation(scene, 'boat', 1, 'the first');
-      await asked.start();
-      const { pid } = findEmbeddedRedis(scene.logs).server;
-      bridge.signal('SIGTERM');
-      await bridge.says('runs may finish within');
-      bridge.signal('SIGTERM');
-      expect(await bridge.exited).toMatchObject({ code: 143, signal: null });
-      await scene.until('the end of its Redis', () => systemProcessTable().find(pid) === null);
-      await scene.startBridge();
-      await asked.answered('worked through');
-    },
-    SCENE_TIMEOUT_MS,
-  );
-
-  // rule: an-own-redis-comes-back
-  test(
-    'is waited for by a standby that was started first, which says so; a stop ends the wait',
-    async () => {
-      const scene = await openTestScene({ redis: 'bridge', projects: { boat: { chats: [{ id: 1 }] } } });
-      const standby = scene.start(['watchdog']);
-      const stopped = scene.start(['watchdog']);
-      for (const each of [standby, stopped]) {
-        await scene.until('words about Redis', () =>
-          each.stderr.includes('waiting for Redis: no bridge runs in this folder'),
-        );
-      }
-      expect(await stopped.stop()).toMatchObject({ code: 3 });
-      const once = await scene.run(['watchdog', '--once']);
-      expect(once.exit).toMatchObject({ code: 3 });
-      const bridge = await scene.startBridge();
-      await bridge.says('this watchdog acts now');
-      await standby.says('another watchdog acts');
-      expect(standby.stderr).toMatch(/Redis at unix:.* is back/);
-      expect(await standby.stop()).toMatchObject({ code: 0 });
-    },
-    SCENE_TIMEOUT_MS,
-  );
-
-  // rule: an-own-redis-comes-back
-  test(
-    'killed again and again: the bridge ends with exit code 3 and says what to do',
-    async () => {
-      const scene = await openTestScene({
-        redis: 'bridge',
-        projects: { boat: { chats: [{ id: 1 }] } },
-        timings: { drainMs: 100, killGraceMs: 100 },
-      });
-      const bridge = await scene.startBridge();
-      const killing = scene.until(
-        'five ends',
-        () => {
-          tryToKillServer(scene);
-          return bridge.stderr.includes('5 times in a row');
-        },
-        40_000,
-      );
-      await killing;
-      expect((await bridge.exited).code).toBe(3);
-      expect(bridge.stderr).toMatch(/server\.log says why: .* start the bridge again, or set REDIS_URL/);
-    },
-    SCENE_TIMEOUT_MS,
   );
 });
 

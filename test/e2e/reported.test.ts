@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation, FAILURE_PARAGRAPH } from './conversation.js';
-import type { Scenario } from './sceneFiles.js';
+import type { Scenario, SceneProject } from './sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
 const CHAT = 1;
@@ -17,33 +17,20 @@ function loop(times: number): Scenario['steps'] {
   ];
 }
 
-/** @returns a scene whose agents repeat one call until they are interrupted, and a bridge in it */
-async function openLoopingScene() {
-  const scene = await openTestScene({
-    projects: {
-      mill: {
-        chats: [{ id: CHAT }],
-        // A session at work is looked at once per silence.
-        thresholds: { silence_ms: 1_500 },
-        scenarios: [
-          { when: { message: 'You were interrupted' }, steps: [{ do: 'answer', text: 'done after all' }] },
-          { when: { attempt: 2 }, steps: [...loop(60), { do: 'answer', text: 'done at the second attempt' }] },
-          { when: { message: '^fail' }, steps: [{ do: 'exit', code: 1 }] },
-          {
-            when: { message: '^limit' },
-            steps: [...loop(60), { do: 'failure', cause: 'rate_limit', detail: 'no more for now', until_ms: 1_500 }],
-          },
-          { steps: loop(400) },
-        ],
-      },
+const LOOPING = {
+  // A session at work is looked at once per silence.
+  thresholds: { silence_ms: 1_500 },
+  scenarios: [
+    { when: { message: 'You were interrupted' }, steps: [{ do: 'answer', text: 'done after all' }] },
+    { when: { attempt: 2 }, steps: [...loop(400), { do: 'answer', text: 'done at the second attempt' }] },
+    { when: { message: '^fail' }, steps: [{ do: 'exit', code: 1 }] },
+    {
+      when: { message: '^limit' },
+      steps: [...loop(60), { do: 'failure', cause: 'rate_limit', detail: 'no more for now', until_ms: 1_500 }],
     },
-  });
-  return {
-    scene,
-    bridge: await scene.startBridge(),
-    asks: (text: string) => new Conversation(scene, 'mill', CHAT, text),
-  };
-}
+    { steps: loop(400) },
+  ],
+} satisfies Omit<SceneProject, 'chats'>;
 
 async function expectUnharmed(scene: BridgeScene, asked: Conversation, session: string): Promise<void> {
   const closing = await asked.closing(session);
@@ -52,57 +39,49 @@ async function expectUnharmed(scene: BridgeScene, asked: Conversation, session: 
   expect(asked.repliesWith(FAILURE_PARAGRAPH)).toEqual([]);
 }
 
+const issuesOf = (scene: BridgeScene, { project }: Conversation) =>
+  scene.github.issues().filter(({ title }) => title.startsWith(`[Watchdog] ${project}:`));
+
 describeScenes('an agent whose loop is only reported', () => {
-  // rule: a-report-changes-no-end
-  test(
-    'continues in the same attempt after an orderly stop of the bridge',
-    async () => {
-      const { scene, bridge, asks } = await openLoopingScene();
-      const asked = asks('loop');
-      await asked.event(({ action_taken }) => action_taken === 'reported');
-      await bridge.stop();
-      await scene.startBridge();
-      await asked.answered('done after all');
-      await expectUnharmed(scene, asked, asked.session);
-      expect(asked.starts(asked.revival)).toEqual([]);
-    },
-    SCENE_TIMEOUT_MS,
-  );
-
-  // rule: a-report-changes-no-end
-  test(
-    'continues its second attempt after an orderly stop of the bridge',
-    async () => {
-      const { scene, bridge, asks } = await openLoopingScene();
-      const asked = asks('fail, then loop');
-      await asked.event(({ action_taken }) => action_taken === 'reported', asked.revival);
-      await bridge.stop();
-      await scene.startBridge();
-      // It is told of the interruption.
-      await asked.answered('done after all');
-      await expectUnharmed(scene, asked, asked.revival);
-    },
-    SCENE_TIMEOUT_MS,
-  );
-
   // rule: a-report-changes-no-end
   // rule: a-limit-is-waited-for
   test(
-    'waits for the end of a limit of its provider, in the same attempt',
+    'waits for the end of a limit of its provider, and continues its first or second attempt after an orderly stop of the bridge',
     async () => {
-      const { scene, asks } = await openLoopingScene();
-      const asked = asks('limit after a loop');
-      await asked.event(({ action_taken }) => action_taken === 'reported');
-      await asked.answered('done after all');
-      await expectUnharmed(scene, asked, asked.session);
-      const issue = () => scene.github.issues()[0];
+      const scene = await openTestScene({
+        projects: {
+          first: { ...LOOPING, chats: [{ id: 1 }] },
+          second: { ...LOOPING, chats: [{ id: 2 }] },
+          limited: { ...LOOPING, chats: [{ id: 3 }] },
+        },
+      });
+      const bridge = await scene.startBridge();
+      const limited = new Conversation(scene, 'limited', 3, 'limit after a loop');
+      await limited.event(({ action_taken }) => action_taken === 'reported');
+      // In the same attempt.
+      await limited.answered('done after all');
+      await expectUnharmed(scene, limited, limited.session);
+      const issue = () => issuesOf(scene, limited)[0];
       await scene.until('the closed issue', () => issue()?.state === 'closed');
       expect(issue()?.body).toContain(
         '**Needs nobody:** the run was interrupted, and the message is back in its queue.',
       );
       expect(issue()?.body).toContain('its message is back in its queue.');
+
+      const first = new Conversation(scene, 'first', 1, 'loop');
+      const second = new Conversation(scene, 'second', 2, 'fail, then loop');
+      await first.event(({ action_taken }) => action_taken === 'reported');
+      await second.event(({ action_taken }) => action_taken === 'reported', second.revival);
+      await bridge.stop();
+      await scene.startBridge();
+      await first.answered('done after all');
+      await expectUnharmed(scene, first, first.session);
+      expect(first.starts(first.revival)).toEqual([]);
+      // It is told of the interruption.
+      await second.answered('done after all');
+      await expectUnharmed(scene, second, second.revival);
     },
-    SCENE_TIMEOUT_MS,
+    2 * SCENE_TIMEOUT_MS,
   );
 });
 

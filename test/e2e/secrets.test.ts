@@ -6,6 +6,7 @@ import { expect, test } from '@jest/globals';
 import { compiledProgram } from '../../src/host/program.js';
 import { testFolder } from '../harness/folder.js';
 import { everythingBelow, piecesIn, plantedTexts } from '../secrets/planted.js';
+import type { BridgeScene } from './bridgeScene.js';
 import { Conversation, FAILURE_PARAGRAPH } from './conversation.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
@@ -13,6 +14,13 @@ import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js'
 const KEY_LENGTHS = [1_500, 12_000, 200_000];
 const FRAGMENT = 12;
 const MOST_SHOWN = 10;
+const READ_BY_TYPE: Readonly<Record<string, readonly string[]>> = {
+  hash: ['HGETALL'],
+  list: ['LRANGE', '0', '-1'],
+  set: ['SMEMBERS'],
+  zset: ['ZRANGE', '0', '-1'],
+  stream: ['XRANGE', '-', '+'],
+};
 
 /** The agent: prints what its file holds, on the output that it was told. */
 const AGENT = `
@@ -53,12 +61,8 @@ texts.forEach((text, index) => {
   say({ event: 'files', tool_use_id: id, created: [text], modified: [text + ' 2'], renamed: [{ from: text + ' 3', to: text + ' 4' }] });
   say({ event: 'post_tool_use', tool_use_id: id, tool_name: 'bash', outcome: index % 2 ? 'ok' : 'failed', tool_output: text });
 });
-for (const text of texts.slice(0, 8)) {
-  track('step', '--add', text);
-  track('note', text, '--priority', 'critical');
-  track('log', text);
-  track('file', text, '--working');
-}
+const ways = [['step', '--add'], ['note', '--priority', 'critical'], ['log'], ['file', '--working']];
+texts.slice(0, 8).forEach((text, index) => track(...ways[index % ways.length], text));
 track('step', '1', '--start', '--file', texts[9]);
 say({ event: 'pre_tool_use', tool_use_id: 'last', tool_name: 'write', tool_input: { path: texts[10] } });
 say({ event: 'failure', cause: 'crash', detail: texts[11] });
@@ -122,26 +126,22 @@ describeScenes('a private key, and the tokens of the bridge, printed by an agent
         await one.closing(one.revival);
       }
 
-      const commands = [];
-      for (const one of asked) {
-        for (const args of [
-          ['session', one.revival, '--json'],
-          ['session', one.revival],
-        ]) {
-          commands.push((await scene.run(args)).stdout);
-        }
-      }
-      for (const args of [
+      // The commands print from files and keys, which are searched for each length; a key as long as this stands in every tail.
+      const words = [
         ['sessions', '--json', '--all'],
         ['events', '--json'],
-      ])
-        commands.push((await scene.run(args)).stdout);
+      ];
+      if (length === Math.max(...KEY_LENGTHS))
+        for (const { revival } of asked) words.push(['session', revival, '--json'], ['session', revival]);
+      const commands = [];
+      for (const args of words) commands.push((await scene.run(args)).stdout);
       const seen: Record<string, string> = {
         chats: JSON.stringify([71, 72, 73].map((chat) => scene.telegram.botMessages(chat))),
         everShown: JSON.stringify(scene.evidence.transcript()),
         issues: JSON.stringify(scene.github.issues()),
         issueWrites: JSON.stringify(scene.evidence.issueWrites()),
         commands: commands.join('\n'),
+        keys: JSON.stringify(await everythingStored(scene)),
       };
       for (const name of readdirSync(scene.logs, { recursive: true, encoding: 'utf8' })) {
         if (/\.(?:jsonl|log|md|json)$/.test(name)) seen[name] = readFileSync(join(scene.logs, name), 'utf8');
@@ -176,15 +176,17 @@ describeScenes('secrets in what an agent says, reads, writes, plans and tracks',
       await asked.closing(asked.revival);
 
       const seen = everythingBelow(scene.logs);
-      for (const id of [asked.session, asked.revival])
-        for (const args of [
-          ['session', id, '--json'],
-          ['session', id],
-          ['work', 'show', id, '--json', '--dir', scene.logs],
-          ['work', 'export', id, '--dir', scene.logs],
-          ['track', 'resume', id, '--dir', scene.logs],
-        ])
-          seen.set(args.join(' '), (await scene.run(args)).stdout);
+      for (const args of [
+        ['session', asked.session, '--json'],
+        ['session', asked.session],
+        ['work', 'show', asked.session, '--json', '--dir', scene.logs],
+        ['work', 'export', asked.session, '--dir', scene.logs],
+        ['track', 'resume', asked.session, '--dir', scene.logs],
+        ['session', asked.revival, '--json'],
+        ['session', asked.revival],
+        ['work', 'show', asked.revival, '--json', '--dir', scene.logs],
+      ])
+        seen.set(args.join(' '), (await scene.run(args)).stdout);
       const prompt = readFileSync(`${file}.${asked.revival}`, 'utf8');
       expect(prompt.startsWith(message)).toBe(true);
       seen.set('prompt', prompt.slice(message.length));
@@ -201,3 +203,14 @@ describeScenes('secrets in what an agent says, reads, writes, plans and tracks',
     2 * SCENE_TIMEOUT_MS,
   );
 });
+
+/** @returns every key of the scene's Redis, and what it holds */
+async function everythingStored({ redis }: BridgeScene): Promise<unknown> {
+  const keys = (await redis.ask('KEYS', '*')) as string[];
+  return Promise.all(
+    keys.map(async (key) => {
+      const read = READ_BY_TYPE[String(await redis.ask('TYPE', key))] ?? ['GET'];
+      return [key, await redis.ask(read[0] ?? '', key, ...read.slice(1))];
+    }),
+  );
+}

@@ -23,14 +23,21 @@ const STANDS_BY = "another bridge fetches the bot's messages; this one is on sta
 
 describeScenes('of two bridges with one bot', () => {
   // rule: one-bridge-fetches-messages
+  // rule: a-host-loss-may-only-be-reported
   test(
-    'one fetches its messages; if it is killed, the other takes over within 15 s, and nothing is lost or doubled',
+    'one fetches its messages; if it is killed, the other takes over within 15 s, nothing is lost or doubled, and a run that may not be repeated is reported',
     async () => {
       const scene = await openTestScene({
-        projects: { ship: { chats: [{ id: 1 }], scenarios: [{ steps: ANSWER }] } },
+        projects: {
+          ship: { chats: [{ id: 1 }], scenarios: [{ steps: ANSWER }] },
+          sloop: { chats: [{ id: 2 }], reviveAfterHostLoss: false, scenarios: [{ steps: HANG }] },
+        },
         timings: LEASES,
       });
       const one = await startHost(scene, 'one');
+      // Nobody else is there to run it.
+      const lost = new Conversation(scene, 'sloop', 2, 'hello');
+      const { run } = await lost.start();
       const two = await startHost(scene, 'two');
       await one.bridge.says(FETCHES);
       await two.bridge.says(STANDS_BY);
@@ -45,6 +52,17 @@ describeScenes('of two bridges with one bot', () => {
       await two.bridge.says(FETCHES);
       expect([...first.starts(), ...second.starts()]).toHaveLength(2);
       expect(conflicts(scene)).toBe(0);
+
+      const told = await lost.answered(FAILURE_PARAGRAPH);
+      expect(told.text).toContain('the host that worked on it was lost');
+      expect(findRun(run)).toEqual([]);
+      await scene.until('the end', () => eventsAbout(two, lost).some(({ final }) => final));
+      expect(eventsAbout(two, lost).map(stepOf).sort()).toEqual(['closed', 'detected', 'reported', 'told']);
+      expect(eventsAbout(two, lost)[0]).toMatchObject({ rule: 'orphan', reason: 'run_lost' });
+      expect(eventsAbout(one, lost)).toEqual([]);
+      expect(scene.github.issues()).toMatchObject([{ title: '[Watchdog] sloop: orphan' }]);
+      expect(lost.starts()).toHaveLength(1);
+      expect(lost.starts(lost.revival)).toEqual([]);
     },
     SCENE_TIMEOUT_MS,
   );
@@ -81,37 +99,21 @@ describeScenes('of two bridges with one bot', () => {
   );
 });
 
-describeScenes('a project with a home', () => {
-  // rule: a-project-runs-at-home
-  test(
-    'has its messages run there, whichever bridge accepts them',
-    async () => {
-      const scene = await openTestScene({
-        projects: { ship: { chats: [{ id: 1 }], host: 'two', scenarios: [{ steps: ANSWER }] } },
-        // However long its second start takes, it is not lost.
-        timings: { ...LEASES, runLeaseMs: 60_000 },
-      });
-      const two = await startHost(scene, 'two');
-      await two.bridge.stop();
-      const one = await startHost(scene, 'one');
-      await startHost(scene, 'two');
-      await one.bridge.says(FETCHES);
-      const asked = new Conversation(scene, 'ship', 1, 'hello');
-      await asked.answered(`answer of ${asked.session}`);
-      expect(await scene.store.records.session(asked.session)).toMatchObject({ run: { owner: { host: 'two' } } });
-    },
-    SCENE_TIMEOUT_MS,
-  );
-});
-
 describeScenes('a lost host', () => {
+  // rule: a-project-runs-at-home
   // rule: a-lost-host-is-replaced
   test(
-    'that never returns: its run is repeated once on the other host, the queue follows in order, one answer each',
+    'that is the home of a project runs its messages, whichever bridge accepts them; if it never returns, its run is repeated once on the other host, the queue follows in order, one answer each',
     async () => {
       const scene = await openTestScene({ projects: { ship: HOME_ON_TWO }, timings: LEASES });
-      const two = await startHost(scene, 'two');
       const one = await startHost(scene, 'one');
+      await one.bridge.says(FETCHES);
+      const two = await startHost(scene, 'two');
+      await two.bridge.says(STANDS_BY);
+      const atHome = new Conversation(scene, 'ship', 1, 'hello');
+      await atHome.answered(`answer of ${atHome.session}`);
+      expect(await scene.store.records.session(atHome.session)).toMatchObject({ run: { owner: { host: 'two' } } });
+
       const asked = new Conversation(scene, 'ship', 1, 'the first');
       const { run } = await asked.start();
       const waiting = ['the second', 'the third'].map((text) => new Conversation(scene, 'ship', 1, text));
@@ -121,12 +123,12 @@ describeScenes('a lost host', () => {
       for (const next of waiting) await next.answered(`answer of ${next.session}`);
       expect(findRun(run)).toEqual([]);
       const sessions = [asked.session, asked.revival, ...waiting.map(({ session }) => session)];
-      expect(startsOf(scene)).toEqual(sessions);
+      expect(startsOf(scene)).toEqual([atHome.session, ...sessions]);
       for (const id of sessions.slice(1))
         expect(await scene.store.records.session(id)).toMatchObject({ run: { owner: { host: 'one' } } });
       await scene.until('the end', () => eventsAbout(one, asked).some(({ final }) => final));
       expect(eventsAbout(one, asked)[0]).toMatchObject({ rule: 'orphan', action_taken: 'detected' });
-      expect(answersIn(scene)).toHaveLength(3);
+      expect(answersIn(scene)).toHaveLength(4);
     },
     SCENE_TIMEOUT_MS,
   );
@@ -159,33 +161,6 @@ describeScenes('a lost host', () => {
       // Where the stand-in was relieved between a line and its commit, the line stands in both files, with one id.
       const steps = new Map(events().map((event) => [event.id, stepOf(event)]));
       expect([...steps.values()].sort()).toEqual(['closed', 'detected', 'reported', 'revived']);
-    },
-    SCENE_TIMEOUT_MS,
-  );
-
-  // rule: a-host-loss-may-only-be-reported
-  test(
-    'with a run of a project that allows no second run: the other host reports it and notifies the chat',
-    async () => {
-      const scene = await openTestScene({
-        projects: { ship: { chats: [{ id: 1 }], reviveAfterHostLoss: false, scenarios: [{ steps: HANG }] } },
-        timings: LEASES,
-      });
-      const one = await startHost(scene, 'one');
-      const two = await startHost(scene, 'two');
-      const asked = new Conversation(scene, 'ship', 1, 'hello');
-      const { run } = await asked.start();
-      await one.bridge.kill();
-      const told = await asked.answered(FAILURE_PARAGRAPH);
-      expect(told.text).toContain('the host that worked on it was lost');
-      expect(findRun(run)).toEqual([]);
-      await scene.until('the end', () => eventsAbout(two, asked).some(({ final }) => final));
-      expect(eventsAbout(two, asked).map(stepOf).sort()).toEqual(['closed', 'detected', 'reported', 'told']);
-      expect(eventsAbout(two, asked)[0]).toMatchObject({ rule: 'orphan', reason: 'run_lost' });
-      expect(eventsAbout(one, asked)).toEqual([]);
-      expect(scene.github.issues()).toMatchObject([{ title: '[Watchdog] ship: orphan' }]);
-      expect(asked.starts()).toHaveLength(1);
-      expect(asked.starts(asked.revival)).toEqual([]);
     },
     SCENE_TIMEOUT_MS,
   );

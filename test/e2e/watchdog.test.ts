@@ -32,11 +32,21 @@ const SECOND_ANSWERS: readonly Scenario[] = [
 
 describeScenes('watchdog --once, without any earlier watchdog', () => {
   test(
-    'finds the session that fell silent 15 minutes ago',
+    'finds the session that fell silent 15 minutes ago; with --dry-run it changes nothing in Redis, the folder or GitHub',
     async () => {
       const scene = await openTestScene({ projects: { hull: { chats: [{ id: 5 }] } } });
       const session = await leaveSilentSession(scene);
-      const command = await scene.run(['watchdog', '--once', '--json'], { WATCHKEEPER_HOST: HOST });
+      const before = { redis: await readRedis(scene), folder: readFolder(scene.logs) };
+      const look = ['watchdog', '--once', '--json'];
+      const dry = await scene.run([...look, '--dry-run'], { WATCHKEEPER_HOST: HOST });
+      expect(dry.exit).toMatchObject({ code: 1 });
+      expect(JSON.parse(dry.stdout)).toMatchObject({
+        unhealthy: [{ session_id: session.session_id, findings: [{ rule: 'silence' }] }],
+      });
+      expect({ redis: await readRedis(scene), folder: readFolder(scene.logs) }).toEqual(before);
+      expect(scene.github.requests).toEqual([]);
+
+      const command = await scene.run(look, { WATCHKEEPER_HOST: HOST });
       expect(command.exit).toMatchObject({ code: 1 });
       expect(JSON.parse(command.stdout)).toMatchObject({
         sessions: 1,
@@ -55,23 +65,6 @@ describeScenes('watchdog --once, without any earlier watchdog', () => {
         stop: { cause: 'incident' },
         revived_by: null,
       });
-    },
-    SCENE_TIMEOUT_MS,
-  );
-
-  test(
-    'with --dry-run finds it as well, and changes nothing in Redis, the folder or GitHub',
-    async () => {
-      const scene = await openTestScene({ projects: { hull: { chats: [{ id: 5 }] } } });
-      const session = await leaveSilentSession(scene);
-      const before = { redis: await readRedis(scene), folder: readFolder(scene.logs) };
-      const command = await scene.run(['watchdog', '--once', '--json', '--dry-run'], { WATCHKEEPER_HOST: HOST });
-      expect(command.exit).toMatchObject({ code: 1 });
-      expect(JSON.parse(command.stdout)).toMatchObject({
-        unhealthy: [{ session_id: session.session_id, findings: [{ rule: 'silence' }] }],
-      });
-      expect({ redis: await readRedis(scene), folder: readFolder(scene.logs) }).toEqual(before);
-      expect(scene.github.requests).toEqual([]);
     },
     SCENE_TIMEOUT_MS,
   );

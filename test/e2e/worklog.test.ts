@@ -1,7 +1,7 @@
 /** The worklogs of a bridge's sessions: what they hold after an answer, after a kill, and what an agent adds to its own. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { whyNoSandbox } from '../../bridge/agents/program/sandbox.js';
 import type { Line } from '../../memory/logs/line.js';
 import { readStat } from '../../src/host/procfs.js';
@@ -11,6 +11,7 @@ import { testFolder } from '../harness/folder.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation } from './conversation.js';
 import { giveToOrdinaryUser, ORDINARY_USER, productStarter } from './ordinaryUser.js';
+import type { Program } from './program.js';
 import type { Scenario } from './sceneFiles.js';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
 
@@ -44,16 +45,34 @@ async function killAgent(scene: BridgeScene, session: string): Promise<void> {
 }
 
 describeScenes('the worklog of a session of the bridge', () => {
+  let scene: BridgeScene;
+  let bridge: Program;
+
+  beforeAll(async () => {
+    const baker = { kind: 'command', command: ['sh', '-c', TRACKING], output: 'text' };
+    const hangs = { kind: 'command', command: ['sh', '-c', HANGS_ONCE], output: 'text' };
+    scene = await openTestScene({
+      projects: {
+        oven: { chats: [{ id: 1 }], agent: baker },
+        boat: { chats: [{ id: 2 }], scenarios: [{ steps: [{ do: 'answer', text: 'done' }] }] },
+        raft: { chats: [{ id: 3 }], scenarios: [HANGING] },
+        ship: { chats: [{ id: 4 }], agent: hangs },
+        cut: { chats: [{ id: 5 }], scenarios: [{ steps: [{ do: 'answer', text: 'done' }] }] },
+      },
+      // An older run that is lost was an attempt, and its message is then run again in a session of its own.
+      timings: { youngRunMs: 10 * MINUTE },
+      environment: {
+        NODE: process.execPath,
+        MAIN: compiledProgram('bridge/cli/main'),
+        AGENT_ENV: 'NODE MAIN SCENE_MARK SCRIPTED_RECORD SCRIPTED_STATE',
+      },
+    });
+    bridge = await scene.startBridge();
+  }, SCENE_TIMEOUT_MS);
+
   test(
     'has its start, run, conversation and end, and takes the steps that the agent tracks from its shell',
     async () => {
-      const environment = { NODE: process.execPath, MAIN: compiledProgram('bridge/cli/main') };
-      const agent = { kind: 'command', command: ['sh', '-c', TRACKING], output: 'text' };
-      const scene = await openTestScene({
-        projects: { oven: { chats: [{ id: 1 }], agent } },
-        environment: { ...environment, AGENT_ENV: 'NODE MAIN SCENE_MARK' },
-      });
-      await scene.startBridge();
       const asked = new Conversation(scene, 'oven', 1, `bake, with ghp_${'a'.repeat(36)}`);
       const { text } = await asked.answered('its bridge ends it');
       expect(text).toContain('has a plan already');
@@ -109,12 +128,9 @@ describeScenes('the worklog of a session of the bridge', () => {
   test(
     'names the conversation of its agent, and whether it goes on with it',
     async () => {
-      const answer: Scenario = { steps: [{ do: 'answer', text: 'done' }] };
-      const scene = await openTestScene({ projects: { boat: { chats: [{ id: 1 }], scenarios: [answer] } } });
-      await scene.startBridge();
       const conversations: Line[] = [];
       for (const text of ['first', 'second']) {
-        const asked = new Conversation(scene, 'boat', 1, text);
+        const asked = new Conversation(scene, 'boat', 2, text);
         await asked.answered('done');
         await ended(scene, asked.session);
         expect(events(scene, asked.session)).toEqual([
@@ -136,9 +152,7 @@ describeScenes('the worklog of a session of the bridge', () => {
   test(
     'links both attempts after its agent was killed, and says how each ended',
     async () => {
-      const scene = await openTestScene({ projects: { boat: { chats: [{ id: 1 }], scenarios: [HANGING] } } });
-      await scene.startBridge();
-      const asked = new Conversation(scene, 'boat', 1, 'hello');
+      const asked = new Conversation(scene, 'raft', 3, 'hello');
       await asked.firstCall();
       await killAgent(scene, asked.session);
       await asked.firstCall(asked.revival);
@@ -160,34 +174,41 @@ describeScenes('the worklog of a session of the bridge', () => {
   );
 
   test(
-    'is a crash after the bridge was killed, and goes on with the next run',
+    'is a crash after the bridge was killed, and goes on with the next run; gets its end at the next start, if it was killed before it wrote it',
     async () => {
-      const agent = { kind: 'command', command: ['sh', '-c', HANGS_ONCE], output: 'text' };
-      const scene = await openTestScene({
-        projects: { boat: { chats: [{ id: 1 }], agent } },
-        // An older run that is lost was an attempt, and its message is then run again in a session of its own.
-        timings: { youngRunMs: 10 * MINUTE },
-      });
-      const bridge = await scene.startBridge();
-      const asked = new Conversation(scene, 'boat', 1, 'hello');
+      const asked = new Conversation(scene, 'ship', 4, 'hello');
       const started = async (times: number) =>
         scene.until(
           'the run',
           () => events(scene, asked.session).filter((event) => event === 'run_started').length === times,
         );
       await started(1);
-      await scene.until('the work of its agent', () => existsSync(join(scene.folder, 'work', 'boat', 'begun')));
+      await scene.until('the work of its agent', () => existsSync(join(scene.folder, 'work', 'ship', 'begun')));
       const pid = await scene.until(
         'the process of its agent in the store',
         async () => (await scene.store.records.session(asked.session))?.run?.pid,
       );
+      const done = new Conversation(scene, 'cut', 5, 'hello');
+      await done.answered('done');
+      await ended(scene, done.session);
       await bridge.kill();
+      const path = join(scene.logs, 'sessions', done.session, 'worklog.jsonl');
+      const written = readFileSync(path, 'utf8');
+      writeFileSync(path, written.slice(0, written.indexOf('\n', written.indexOf('"event":"conversation"')) + 1));
+      expect(events(scene, done.session)).toEqual(['session_started', 'run_started', 'conversation']);
       await scene.until('the end of the agent', () => typeof readStat(pid) === 'string');
       expect(events(scene, asked.session)).toEqual(['session_started', 'run_started']);
       const crashed = await scene.run(['work', 'show', asked.session, '--dir', scene.logs, '--json']);
       expect(JSON.parse(crashed.stdout)).toMatchObject({ lifecycle: 'active', crashed: true, liveness: 'dead' });
 
-      await scene.startBridge();
+      bridge = await scene.startBridge();
+      await ended(scene, done.session);
+      const completed = await scene.run(['work', 'show', done.session, '--dir', scene.logs, '--json']);
+      expect(JSON.parse(completed.stdout)).toMatchObject({
+        lifecycle: 'ended',
+        end: { reason: 'completed' },
+        crashed: false,
+      });
       await asked.answered('again');
       await ended(scene, asked.session);
       const ends = ['run_ended', 'run_started', 'run_ended', 'session_ended'];
@@ -201,33 +222,6 @@ describeScenes('the worklog of a session of the bridge', () => {
           { reason: 'answered', run_id: expect.any(String) },
         ],
         log: { refused: 0, unreadable: 0 },
-      });
-    },
-    SCENE_TIMEOUT_MS,
-  );
-
-  test(
-    'gets its end at the next start, if the bridge was killed before it wrote it',
-    async () => {
-      const answer: Scenario = { steps: [{ do: 'answer', text: 'done' }] };
-      const scene = await openTestScene({ projects: { boat: { chats: [{ id: 1 }], scenarios: [answer] } } });
-      const bridge = await scene.startBridge();
-      const asked = new Conversation(scene, 'boat', 1, 'hello');
-      await asked.answered('done');
-      await ended(scene, asked.session);
-      await bridge.kill();
-      const path = join(scene.logs, 'sessions', asked.session, 'worklog.jsonl');
-      const written = readFileSync(path, 'utf8');
-      writeFileSync(path, written.slice(0, written.indexOf('\n', written.indexOf('"event":"conversation"')) + 1));
-      expect(events(scene, asked.session)).toEqual(['session_started', 'run_started', 'conversation']);
-
-      await scene.startBridge();
-      await ended(scene, asked.session);
-      const shown = await scene.run(['work', 'show', asked.session, '--dir', scene.logs, '--json']);
-      expect(JSON.parse(shown.stdout)).toMatchObject({
-        lifecycle: 'ended',
-        end: { reason: 'completed' },
-        crashed: false,
       });
     },
     SCENE_TIMEOUT_MS,
