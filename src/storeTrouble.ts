@@ -44,11 +44,19 @@ const REFUSALS: readonly (readonly [words: RegExp, remedy: string])[] = [
   [/\b(?:MASTERDOWN|CLUSTERDOWN|NOREPLICAS)\b/, 'check its replicas'],
 ];
 
-/** @returns why Redis, although it answers, serves no client now, as a clause for the operator; null for every other error */
-export function refusalIn(thrown: unknown): string | null {
+export interface StoreRefusal {
+  /** A clause for the operator: what Redis says, and what to do. */
+  readonly words: string;
+  /** What to do. It is the same for all refusals of one kind, whose messages name commands and scripts. */
+  readonly remedy: string;
+}
+
+/** @returns why Redis, although it answers, serves no client now; null for every other error */
+export function refusalIn(thrown: unknown): StoreRefusal | null {
   if (!(thrown instanceof Error) || thrown.name !== 'ReplyError') return null;
   const remedy = REFUSALS.find(([words]) => words.test(thrown.message))?.[1];
-  return remedy === undefined ? null : `${thrown.message.replace(/\.?(?: script: .*)?$/s, '')}: ${remedy}`;
+  if (remedy === undefined) return null;
+  return { words: `${thrown.message.replace(/\.?(?: script: .*)?$/s, '')}: ${remedy}`, remedy };
 }
 
 /** Names of the errors that sockets throw. */

@@ -46,7 +46,7 @@ export function redisGauge(write: () => Promise<void>, clock: Clock): Gauge {
     } catch (error) {
       const refusal = refusalIn(error);
       if (refusal === null) throw error;
-      return { ok: false, reading: `it refuses its work: ${refusal}` };
+      return { ok: false, reading: `it refuses its work: ${refusal.words}` };
     }
     return { ok: true, reading: `a write took ${describeDuration(clock.monotonic() - begun)}` };
   });

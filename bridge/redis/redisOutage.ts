@@ -1,6 +1,7 @@
 /**
  * Logs a Redis that is unreachable, or that answers and refuses its work, once for the whole process, whatever the number of
- * connections and callers that notice: one line when it begins, one a minute while it lasts, one when it ends.
+ * connections and callers that notice: one line when it begins, and for each further reason to refuse; one a minute while it lasts, with
+ * the newest reason; one when it ends.
  */
 import type { Logger } from '../../src/log/logger.js';
 import { isCommandTimeout, isConnectionLost, refusalIn } from '../../src/storeTrouble.js';
@@ -69,12 +70,13 @@ export class RedisOutage {
   }
 
   #notesRefusal(error: unknown): boolean {
-    const words = refusalIn(error);
-    if (words === null) return false;
+    const refusal = refusalIn(error);
+    if (refusal === null) return false;
+    const { words, remedy } = refusal;
     this.#refusedAt = this.#clock.monotonic();
     const again = (lasted: string) =>
       `Redis has refused its work for ${lasted} (${words}); trying again until it does it`;
-    this.#refusal.begin(`Redis refuses its work (${words}); trying again until it does it`, again);
+    this.#refusal.begin(`Redis refuses its work (${words}); trying again until it does it`, again, remedy);
     return true;
   }
 }
@@ -86,6 +88,8 @@ class Trouble {
   readonly #field: string;
   #since: number | null = null;
   #timer: Timer | null = null;
+  #again: (lasted: string) => string = String;
+  readonly #reasons = new Set<string>();
 
   /** @param field of the log for its duration, in milliseconds */
   constructor(clock: Clock, logger: () => Logger, field: string) {
@@ -94,12 +98,18 @@ class Trouble {
     this.#field = field;
   }
 
-  /** Does nothing if it has already begun. */
-  begin(words: string, again: (lasted: string) => string): void {
+  /**
+   * Logs each reason once, because an operator who has mended the first one waits for nothing otherwise.
+   * @param again the words of the reminders, as of the newest call
+   */
+  begin(words: string, again: (lasted: string) => string, reason = ''): void {
+    this.#again = again;
+    if (this.#reasons.has(reason)) return;
+    this.#reasons.add(reason);
+    this.#logger().warn(words);
     if (this.#since !== null) return;
     this.#since = this.#clock.monotonic();
-    this.#logger().warn(words);
-    this.#remind(again);
+    this.#remind();
   }
 
   /** Does nothing if it has not begun. */
@@ -113,14 +123,15 @@ class Trouble {
   forget(): void {
     this.#timer?.cancel();
     this.#since = null;
+    this.#reasons.clear();
   }
 
-  #remind(again: (lasted: string) => string): void {
+  #remind(): void {
     this.#timer = this.#clock.after(SAID_AGAIN_AFTER_MS, () => {
       const lastedMs = this.#lastedMs();
       if (lastedMs === null) return;
-      this.#logger().warn({ [this.#field]: lastedMs }, again(describeDuration(lastedMs)));
-      this.#remind(again);
+      this.#logger().warn({ [this.#field]: lastedMs }, this.#again(describeDuration(lastedMs)));
+      this.#remind();
     });
   }
 

@@ -102,6 +102,28 @@ describe('a Redis that refuses its work', () => {
     expect(lines).toMatchObject([{ msg: expect.stringContaining(words.split(' ')[0] as string) }]);
   });
 
+  test('for another reason than before has that told, too, and from then on', async () => {
+    const { clock, lines, outage } = scene();
+    const readonly = refusal("READONLY You can't write against a read only replica.");
+    outage.wrote(readonly);
+    await clock.advance(5 * SECOND);
+    for (const command of ['evalsha', 'get', 'set'])
+      outage.wrote(refusal(`NOPERM User default has no permissions to run the '${command}' command`));
+    await clock.advance(MINUTE - 5 * SECOND);
+    expect(lines.map(({ msg }) => msg)).toEqual([
+      expect.stringMatching(/^Redis refuses its work \(READONLY .*set REDIS_URL to the primary/),
+      expect.stringMatching(/^Redis refuses its work \(NOPERM .*give it all commands/),
+      expect.stringMatching(/^Redis has refused its work for 60 s \(NOPERM .*'set' command/),
+    ]);
+    await clock.advance(5 * SECOND);
+    outage.wrote(null);
+    outage.wrote(readonly);
+    expect(lines.slice(3).map(({ msg }) => msg)).toEqual([
+      'Redis does its work again after 65 s',
+      expect.stringContaining('READONLY'),
+    ]);
+  });
+
   test('because its password was changed is told once to all who meet it, with what to do', () => {
     const { lines, logger } = scene();
     const locked = refusal('NOAUTH Authentication required.');
