@@ -24,6 +24,8 @@ import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js'
 const SILENCE_MS = 6_000;
 const WORK_MS = 2_500;
 const WITHIN_MS = 45_000;
+/** A look goes through all processes or to Redis, and a silence lasts long. */
+const LOOK_EVERY_MS = 100;
 const TIMEOUT_MS = SCENE_TIMEOUT_MS + 30_000;
 
 const sleepFor = (ms: number) => call('Bash', { command: `node -e "setTimeout(() => {}, ${ms})"` });
@@ -144,7 +146,12 @@ function tests(): void {
   let peer: AnthropicPeer;
   const ask = (chat: keyof typeof chats, text: string) => new Conversation(scene, chat, chats[chat], text);
   const runOf = async (session: string) =>
-    scene.until(`the run of ${session}`, async () => (await scene.store.records.session(session))?.run, WITHIN_MS);
+    scene.until(
+      `the run of ${session}`,
+      async () => (await scene.store.records.session(session))?.run,
+      WITHIN_MS,
+      LOOK_EVERY_MS,
+    );
 
   beforeAll(async () => {
     peer = new AnthropicPeer(model);
@@ -207,6 +214,7 @@ function tests(): void {
           return found.some(({ command, session }) => command.includes('SIGTERM') && session !== first.pid);
         },
         WITHIN_MS,
+        LOOK_EVERY_MS,
       );
       await runOf(asked.revival);
       expect(findRun(first.run_id)).toEqual([]);
