@@ -225,7 +225,8 @@ describeWithAnyClaude('a real Claude Code in a worktree', (claude) => {
         ['resume', 3],
       ]);
       const listed = () => shown<SessionRow[]>({ ...place, work: aside }, 'work list --here --all --json');
-      await window.until('the session where its agent has ended', () => listed().length > 0);
+      const isListed = () => listed().length > 0;
+      await eventually(isListed, { what: 'the session where its agent has ended', everyMs: 300 });
       expect(listed()).toMatchObject([{ session_id: id, directory: place.work, agent_directory: aside }]);
       expect(shown(place, 'work list --here --all --json')).toMatchObject([{ session_id: id }]);
       expect(filesOf(shown<ShownWork>(place, `work show ${id} --json`))).toEqual({
