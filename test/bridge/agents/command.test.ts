@@ -225,21 +225,21 @@ describe('a program that prints plain text', () => {
 
   // rule: an-agent-leaves-others-a-turn
   test('waits after each piece of a flood, so that the runs beside it go first', async () => {
-    let pauses = 0;
+    let lines = 0;
+    const pausedAfter: number[] = [];
     const clock: Clock = {
       ...systemClock,
       sleep(ms, signal) {
-        pauses += ms === 5 ? 1 : 0;
+        if (ms === 5) pausedAfter.push(lines);
         return systemClock.sleep(ms === 5 ? 0 : ms, signal);
       },
     };
-    const mebibytes = (count: number) =>
-      node(`const line = 'y'.repeat(1023) + '\\n';
-      for (let at = 0; at < ${count}; at += 1) process.stdout.write(line.repeat(1024));`);
-    for await (const _ of begin({ command: mebibytes(60) }, {}, new AbortController(), clock));
-    expect(pauses).toBe(0);
-    for await (const _ of begin({ command: mebibytes(70) }, {}, new AbortController(), clock));
-    expect(pauses).toBeGreaterThan(6);
+    // Lines of a KiB, 70 MiB of them.
+    const flood = node(`const line = 'y'.repeat(1023) + '\\n';
+      for (let at = 0; at < 70; at += 1) process.stdout.write(line.repeat(1024));`);
+    for await (const _ of begin({ command: flood }, {}, new AbortController(), clock)) lines += 1;
+    expect(pausedAfter[0]).toBeGreaterThan(60 * 1024);
+    expect(pausedAfter.length).toBeGreaterThan(6);
   });
 
   // rule: an-agent-leaves-others-a-turn
