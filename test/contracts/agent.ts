@@ -118,49 +118,53 @@ type Start = (behaviour: Behaviour, changes?: Partial<AgentRequest>, stop?: Abor
 type Can = (name: string, behaviour: Behaviour, body: () => Promise<void>) => void;
 
 function describeStories(start: Start, can: Can): void {
-  can('it answers: prompt, calls, the end of the turn, and exactly one end', 'answers', async () => {
-    const events = await readOn(start('answers').events);
-    const lines = journalOf(events);
-    expect(lines.slice(0, 2)).toMatchObject([
-      { event: 'session_start', source: 'startup' },
-      { event: 'user_prompt', origin: 'human' },
-    ]);
-    expect(lines.at(-1)).toMatchObject({ event: 'turn_end' });
-    expect(firstResult(lines)).toMatchObject({ is_error: false, outcome: 'ok', tool_name: expect.stringMatching(/./) });
-    expect(endOf(events)).toMatchObject({ kind: 'answered', answer: expect.stringMatching(/./) });
-  });
+  can(
+    'it answers: prompt, calls, each result after its request, the end of the turn, and exactly one end; it goes on in its conversation',
+    'answers',
+    async () => {
+      const first = start('answers');
+      const events = await readOn(first.events);
+      const lines = journalOf(events);
+      expect(lines.slice(0, 2)).toMatchObject([
+        { event: 'session_start', source: 'startup' },
+        { event: 'user_prompt', origin: 'human' },
+      ]);
+      expect(lines.at(-1)).toMatchObject({ event: 'turn_end' });
+      expect(firstResult(lines)).toMatchObject({
+        is_error: false,
+        outcome: 'ok',
+        tool_name: expect.stringMatching(/./),
+      });
+      expect(endOf(events)).toMatchObject({ kind: 'answered', answer: expect.stringMatching(/./) });
 
-  can('every result follows its request, under the same tool name', 'answers', async () => {
-    const open = new Map<string, string>();
-    for (const line of journalOf(await readOn(start('answers').events))) {
-      if (line.event === 'pre_tool_use') open.set(line.tool_use_id, line.tool_name);
-      if (line.event === 'post_tool_use') expect(open.get(line.tool_use_id)).toBe(line.tool_name);
-    }
-    expect(open.size).toBeGreaterThan(0);
-  });
+      const open = new Map<string, string>();
+      for (const line of lines) {
+        if (line.event === 'pre_tool_use') open.set(line.tool_use_id, line.tool_name);
+        if (line.event === 'post_tool_use') expect(open.get(line.tool_use_id)).toBe(line.tool_name);
+      }
+      expect(open.size).toBeGreaterThan(0);
 
-  can('it reports its conversation, and continues a given one', 'answers', async () => {
-    const first = start('answers');
-    const conversationId = conversationOf(await readOn(first.events));
-    const { workingDirectory } = first.request;
-    const second = await readOn(start('answers', { conversationId, workingDirectory }).events);
-    expect(conversationOf(second)).toBe(conversationId);
-    expect(journalOf(second)[0]).toMatchObject({ event: 'session_start', source: 'resume' });
-    expect(endOf(second)).toMatchObject({ kind: 'answered' });
-  });
+      const conversationId = conversationOf(events);
+      const { workingDirectory } = first.request;
+      const second = await readOn(start('answers', { conversationId, workingDirectory }).events);
+      expect(conversationOf(second)).toBe(conversationId);
+      expect(journalOf(second)[0]).toMatchObject({ event: 'session_start', source: 'resume' });
+      expect(endOf(second)).toMatchObject({ kind: 'answered' });
+    },
+  );
 
-  can('the prompt of a second attempt does not come from a person', 'answers', async () => {
-    const events = await readOn(start('answers', { attempt: 2 }).events);
-    expect(journalOf(events)[1]).toMatchObject({ event: 'user_prompt', origin: 'machine' });
-  });
-
-  can('a reader may stall until the agent has long ended, and loses nothing', 'answers', async () => {
-    const { run, events } = start('answers');
-    const first = await events.next();
-    await untilGone(run.pid ?? 0);
-    const rest = await readOn(events);
-    expect(endOf([first.value, ...rest])).toMatchObject({ kind: 'answered' });
-  });
+  can(
+    'the prompt of a second attempt does not come from a person; a reader may stall until the agent has long ended, and loses nothing',
+    'answers',
+    async () => {
+      const { run, events } = start('answers', { attempt: 2 });
+      const first = await events.next();
+      await untilGone(run.pid ?? 0);
+      const all = [first.value, ...(await readOn(events))];
+      expect(journalOf(all)[1]).toMatchObject({ event: 'user_prompt', origin: 'machine' });
+      expect(endOf(all)).toMatchObject({ kind: 'answered' });
+    },
+  );
 }
 
 function describeEnds(start: Start, can: Can): void {
@@ -168,14 +172,6 @@ function describeEnds(start: Start, can: Can): void {
     const end = endOf(await readOn(start('fails').events));
     expect(end).toMatchObject({ kind: 'failed', reason: expect.stringMatching(/^run_failed_\S+$/) });
     expect(end).toMatchObject({ detail: expect.stringMatching(/./) });
-  });
-
-  can('a run killed by a signal has failed by that signal', 'hangs', async () => {
-    const { run, events } = start('hangs');
-    await untilNote(events);
-    process.kill(run.pid ?? 0, 'SIGKILL');
-    const end = endOf(await readOn(events));
-    expect(end).toMatchObject({ kind: 'failed', cause: 'crash', reason: 'run_failed_signal_SIGKILL' });
   });
 
   can('a missing program has failed to start, and nothing is thrown', 'cannot_start', async () => {
@@ -249,44 +245,40 @@ function describeOutput(start: Start, can: Can): void {
 }
 
 function describeProcesses(start: Start, can: Can): void {
-  can('its environment is exactly the given one', 'hangs', async () => {
-    const { request, run, events } = start('hangs');
-    await untilNote(events);
-    const entries = readFileSync(`/proc/${run.pid}/environ`, 'utf8').split('\0').filter(Boolean);
-    expect(entries.sort()).toEqual(
-      Object.entries(request.environment)
-        .map(([name, value]) => `${name}=${value}`)
-        .sort(),
-    );
-  });
-
-  can('it leads its own process group and session', 'hangs', async () => {
-    const { run, events } = start('hangs');
-    await untilNote(events);
-    expect(readStat(run.pid ?? 0)).toMatchObject({
-      pid: run.pid,
-      group: run.pid,
-      session: run.pid,
-      parent: process.pid,
-    });
-  });
-
-  can('every process below it carries the mark', 'starts_tool_in_own_session', async () => {
-    const { request, run, events } = start('starts_tool_in_own_session');
-    await untilNote(events);
-    const tree = readProcessTree(run.pid ?? 0).map((found) => found.pid);
-    expect(tree.length).toBeGreaterThan(1);
-    // More may carry it: whoever lost its parent is in no tree.
-    const marked = markedPids(request.runId);
-    expect(marked).toEqual(expect.arrayContaining(tree));
-  });
+  can(
+    'its environment is exactly the given one, it leads its own process group and session, and a signal that kills it is its failure',
+    'hangs',
+    async () => {
+      const { request, run, events } = start('hangs');
+      await untilNote(events);
+      const entries = readFileSync(`/proc/${run.pid}/environ`, 'utf8').split('\0').filter(Boolean);
+      expect(entries.sort()).toEqual(
+        Object.entries(request.environment)
+          .map(([name, value]) => `${name}=${value}`)
+          .sort(),
+      );
+      expect(readStat(run.pid ?? 0)).toMatchObject({
+        pid: run.pid,
+        group: run.pid,
+        session: run.pid,
+        parent: process.pid,
+      });
+      process.kill(run.pid ?? 0, 'SIGKILL');
+      const end = endOf(await readOn(events));
+      expect(end).toMatchObject({ kind: 'failed', cause: 'crash', reason: 'run_failed_signal_SIGKILL' });
+    },
+  );
 
   can(
-    'its tool outlives its group, is found by the mark, and ends with the run',
+    'every process below it carries the mark; its tool outlives its group, is found by the mark, and ends with the run',
     'starts_tool_in_own_session',
     async () => {
       const { request, run, events } = start('starts_tool_in_own_session');
       await untilNote(events);
+      const tree = readProcessTree(run.pid ?? 0).map((found) => found.pid);
+      expect(tree.length).toBeGreaterThan(1);
+      // More may carry it: whoever lost its parent is in no tree.
+      expect(markedPids(request.runId)).toEqual(expect.arrayContaining(tree));
       process.kill(-(run.pid ?? 0), 'SIGKILL');
       await readOn(events);
 

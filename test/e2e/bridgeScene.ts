@@ -165,8 +165,9 @@ export class BridgeScene {
     what: string,
     look: () => T | Promise<T | false | null | undefined> | false | null | undefined,
     withinMs = 15_000,
+    everyMs?: number,
   ): Promise<T> {
-    return eventually<T>(look, { what, withinMs, instead: () => this.describe() });
+    return eventually<T>(look, { what, withinMs, ...(everyMs && { everyMs }), instead: () => this.describe() });
   }
 
   /**

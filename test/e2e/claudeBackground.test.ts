@@ -28,6 +28,8 @@ import { killAtOnce, shown, worklogsIn } from './recorded.js';
 const MAIN = compiledProgram('bridge/cli/main');
 const SILENCE_S = Number(process.env.WATCHKEEPER_TEST_SILENCE_S ?? 6);
 const CHECKS = 3;
+/** Each check is a process. */
+const CHECK_EVERY_MS = 700;
 const LIMIT_MS = 120_000 + 2 * SILENCE_S * SECOND;
 const PERMISSIONS = { defaultMode: 'acceptEdits', allow: ['Bash', 'Agent'] };
 const DELEGATE = call('Agent', {
@@ -124,7 +126,11 @@ describeWithAnyClaude('a real Claude Code with a sub-agent that hangs in the bac
       expect(shown(place, `track monitor --check --session ${id} ${how}`)).toMatch(/^not stuck/);
       const begun = Date.now();
       const check = () => /^stuck/.test(shown<string>(place, `track monitor --check --session ${id} ${how}`));
-      await eventually(check, { what: 'the finding', withinMs: 2 * SILENCE_S * SECOND + 30_000 });
+      await eventually(check, {
+        what: 'the finding',
+        withinMs: 2 * SILENCE_S * SECOND + 30_000,
+        everyMs: CHECK_EVERY_MS,
+      });
       const { lastSign } = await whenWritten(place);
       process.stderr.write(
         `found in the terminal ${(Date.now() - lastSign) / SECOND} s after the last sign, limit ${SILENCE_S} s\n`,

@@ -10,6 +10,7 @@ import { packageRoot } from '../../src/host/program.js';
 import { type MessagesRequest, userTexts } from '../peers/anthropic/messages.js';
 import { type Block, call, say } from '../peers/modelBlocks.js';
 import {
+  askClaude,
   ClaudeTerminal,
   type Deeds,
   describeWithClaude,
@@ -18,6 +19,7 @@ import {
   type TerminalPlace,
   terminalPlace,
 } from './claudeTerminal.js';
+import { eventually } from './eventually.js';
 import { contextsIn, killAtOnce, LASTING, processesOf, transcriptsIn, worklogsIn } from './recorded.js';
 
 const LIMIT_MS = 240_000;
@@ -166,10 +168,10 @@ describeWithClaude('the contexts in the requests of a real Claude Code', (claude
       git('init', '-q');
       git('-c', 'user.name=n', '-c', 'user.email=e', 'commit', '-q', '--allow-empty', '-m', 'first');
       const levels = () => [...worklogsIn(place).values()].flat().flatMap(({ level }) => level ?? []);
-      const victim = new ClaudeTerminal(place, claude, place.work);
-      await victim.type('repair the parser');
-      await victim.until('the last call in the transcript', () => transcriptsIn(place).includes(LASTING));
-      await victim.until('the last call', () => existsSync(join(place.work, 'started')));
+      const victim = askClaude(place, claude, 'repair the parser');
+      const isWritten = () => transcriptsIn(place).includes(LASTING);
+      await eventually(isWritten, { what: 'the last call in the transcript', withinMs: 20_000 });
+      await eventually(() => existsSync(join(place.work, 'started')), { what: 'the last call' });
       await killAtOnce(processesOf(worklogsIn(place).get(ID)).at(-1));
       await victim.ended;
       const killedAt = Date.now();

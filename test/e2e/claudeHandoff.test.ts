@@ -7,6 +7,7 @@ import { compiledProgram } from '../../src/host/program.js';
 import { patience } from '../harness/patience.js';
 import { call, say } from '../peers/modelBlocks.js';
 import {
+  askClaude,
   ClaudeTerminal,
   type Deeds,
   describeWithClaude,
@@ -20,6 +21,8 @@ import { openTestScene } from './testScene.js';
 // covers: bridge/handoffs/handoffs.ts memory/handoffs/outcome.ts memory/handoffs/onOffer.ts
 
 const LIMIT_MS = 240_000;
+/** A look goes to Redis, and a silence lasts long. */
+const LOOK_EVERY_MS = 150;
 const MAIN = compiledProgram('bridge/cli/main');
 const WATCHKEEPER = `${process.execPath} ${MAIN}`;
 const ALLOWED = { defaultMode: 'acceptEdits', allow: ['Bash', 'Write'] };
@@ -98,13 +101,10 @@ describeWithClaude('a real Claude Code', (claude) => {
       };
       const place = await terminalPlace((request) => nextOf(deeds, request) ?? [say('A title.')], ALLOWED);
       repository(place.work);
-      const author = new ClaudeTerminal(place, claude, place.work);
-      await author.type('build the fence');
-      await author.shows('It is handed over.');
+      const author = askClaude(place, claude, 'build the fence');
+      expect(await author.ended).toMatchObject({ out: 'It is handed over.\n' });
       const [offer] = shown<{ handoff_id: string }[]>(place, 'handoff list --json');
       const id = offer?.handoff_id ?? '';
-      await author.type('/exit');
-      await author.ended;
 
       const folder = join(place.folder, 'worker');
       mkdirSync(folder);
@@ -125,7 +125,7 @@ describeWithClaude('a real Claude Code', (claude) => {
       const { session_id } = JSON.parse(enqueue().stdout);
       const revival = `${session_id}_r1`;
       const answered = async () => (await scene.store.records.session(revival))?.answer === 'the fence is done';
-      await scene.until('the answer of the second attempt', answered, 90_000);
+      await scene.until('the answer of the second attempt', answered, 90_000, LOOK_EVERY_MS);
       expect(enqueue()).toMatchObject({ status: 1, stdout: '' });
       for (const name of ['prompt-1', 'prompt-2']) {
         const prompt = readFileSync(join(taker, name), 'utf8');

@@ -50,7 +50,8 @@ export async function terminalPlace(
   for (const path of [...trusted, config]) mkdirSync(path, { recursive: true });
   writeInstallation(new Places(home), { root: packageRoot(), node: process.execPath });
   // The other renderer is left out of every launch after one that was killed while it started.
-  const settings = { permissions, bashEditDiffEnabled: true, tui: 'default' };
+  // What moves on the screen is drawn many times a second, for as long as an agent waits.
+  const settings = { permissions, bashEditDiffEnabled: true, tui: 'default', prefersReducedMotion: true };
   writeFileSync(join(config, 'settings.json'), JSON.stringify(settings));
   // Each of these is asked in a dialog of its own, which takes the keys of a prompt that is being typed.
   const answered = {

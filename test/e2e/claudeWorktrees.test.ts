@@ -1,6 +1,6 @@
 /** A real Claude Code that works in a worktree, and is killed there: it is found there, and the next agent there is told. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { SessionRow } from '../../memory/look/list.js';
@@ -14,10 +14,12 @@ import {
   type TerminalPlace,
   terminalPlace,
 } from './claudeTerminal.js';
+import { eventually } from './eventually.js';
 import { contextsIn, killAtOnce, LASTING, processesOf, shown, worklogsIn } from './recorded.js';
 import { filesOf, type ShownWork } from './shownWork.js';
 
 const LIMIT_MS = 240_000;
+const CALL_MS = 20_000;
 const HALF = 'half';
 const ALLOWED = { defaultMode: 'acceptEdits', allow: ['Bash', 'Write', 'EnterWorktree'] };
 
@@ -50,6 +52,8 @@ interface InWorktree {
   readonly prompt: string;
   /** Whether Claude Code has made the worktree, and locked it. */
   readonly isLocked: boolean;
+  /** Whether both agents have a terminal, which costs twice as much; false by default. */
+  readonly hasTerminal?: boolean;
 }
 
 function git({ environment }: TerminalPlace, directory: string, ...words: string[]): string {
@@ -73,7 +77,7 @@ const SCENES: readonly (readonly [string, () => Promise<InWorktree>])[] = [
     async () => {
       const place = await repositoryPlace();
       const at = join(place.work, '.claude/worktrees/aside');
-      return { place, at, from: place.work, prompt: 'go aside and paint the roof', isLocked: true };
+      return { place, at, from: place.work, prompt: 'go aside and paint the roof', isLocked: true, hasTerminal: true };
     },
   ],
   [
@@ -91,7 +95,7 @@ const SCENES: readonly (readonly [string, () => Promise<InWorktree>])[] = [
       execFileSync('rm', ['-r', join(place.folder, 'work.worktrees')]);
       shown(place, 'worktree start roof --type fix --yes');
       const at = shown<string>(place, 'worktree path roof').trim();
-      return { place, at, from: at, prompt: 'paint the roof', isLocked: false };
+      return { place, at, from: at, prompt: 'paint the roof', isLocked: false, hasTerminal: true };
     },
   ],
   [
@@ -135,12 +139,15 @@ describeWithAnyClaude('a real Claude Code in a worktree', (claude) => {
     '%s is found there; killed there, it is reported there, and the next agent there is told',
     async (_, prepare) => {
       const scene = await prepare();
-      const { place, at, from, words, prompt, isLocked } = scene;
+      const { place, at, from, words, prompt, isLocked, hasTerminal = false } = scene;
       const there = { ...place, work: at };
-      const victim = new ClaudeTerminal(place, claude, from, words);
-      await victim.type(prompt);
-      await victim.until('the last call', () => existsSync(join(at, 'started')));
-      await victim.until('the last call in the transcript', () => transcriptsOf(place).includes(LASTING));
+      const victim = hasTerminal
+        ? new ClaudeTerminal(place, claude, from, words)
+        : askClaude(place, claude, prompt, { directory: from, words: words?.split(' ') ?? [] });
+      if (victim instanceof ClaudeTerminal) await victim.type(prompt);
+      await eventually(() => existsSync(join(at, 'started')), { what: 'the last call', withinMs: CALL_MS });
+      const isWritten = () => transcriptsOf(place).includes(LASTING);
+      await eventually(isWritten, { what: 'the last call in the transcript', withinMs: CALL_MS });
       const [[id, log] = ['', []]] = [...worklogsIn(place)];
       const pid = processesOf(log).at(-1) ?? 0;
       const agents = [{ pid, session_id: id }];
@@ -163,16 +170,17 @@ describeWithAnyClaude('a real Claude Code in a worktree', (claude) => {
       );
       expect(crash?.session_id).toBe(id);
       expect(crash?.files.map(({ path, size }) => [path.split('/').at(-1), size])).toEqual([['roof.ts', HALF.length]]);
-      process.stdout.write(
-        `${shown(there, 'track crash-detect')}${shown(there, 'worktree list')}${shown(there, 'work list --here')}`,
-      );
 
-      const next = new ClaudeTerminal(place, claude, at);
-      await next.shows(`an agent here crashed, just now: ${prompt}`);
-      await next.type('go on here');
-      await next.shows('I was told.');
+      if (hasTerminal) {
+        const next = new ClaudeTerminal(place, claude, at);
+        await next.shows(`an agent here crashed, just now: ${prompt}`);
+        await next.type('go on here');
+        await next.shows('I was told.');
+      } else {
+        const next = askClaude(place, claude, 'go on here', { directory: at });
+        expect(await next.ended).toMatchObject({ out: 'I was told.\n' });
+      }
       const [context = ''] = toldWith(place, 'go on here');
-      process.stdout.write(`${context}\n`);
       expect(context).toContain(`Session ${id}: "${prompt}"`);
       expect(context).toContain(`roof.ts": ${HALF.length} bytes`);
     },
@@ -217,7 +225,8 @@ describeWithAnyClaude('a real Claude Code in a worktree', (claude) => {
         ['resume', 3],
       ]);
       const listed = () => shown<SessionRow[]>({ ...place, work: aside }, 'work list --here --all --json');
-      await window.until('the session where its agent has ended', () => listed().length > 0);
+      const isListed = () => listed().length > 0;
+      await eventually(isListed, { what: 'the session where its agent has ended', everyMs: 300 });
       expect(listed()).toMatchObject([{ session_id: id, directory: place.work, agent_directory: aside }]);
       expect(shown(place, 'work list --here --all --json')).toMatchObject([{ session_id: id }]);
       expect(filesOf(shown<ShownWork>(place, `work show ${id} --json`))).toEqual({
@@ -261,5 +270,7 @@ function toldWith({ peer }: TerminalPlace, prompt: string): string[] {
 /** All transcripts: one moves when its agent does. */
 function transcriptsOf({ folder }: TerminalPlace): string {
   const projects = join(folder, 'user/.claude/projects');
-  return execFileSync('sh', ['-c', `cat ${projects}/*/*.jsonl 2>/dev/null || true`], { encoding: 'utf8' });
+  const names = existsSync(projects) ? readdirSync(projects, { recursive: true, encoding: 'utf8' }) : [];
+  const paths = names.filter((name) => /^[^/]+\/[^/]+\.jsonl$/.test(name)).map((name) => join(projects, name));
+  return paths.map((path) => (existsSync(path) ? readFileSync(path, 'utf8') : '')).join('');
 }

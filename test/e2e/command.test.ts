@@ -9,6 +9,7 @@ import { startGeminiPeer } from '../peers/gemini/geminiPeer.js';
 import { type Asked, type Block, call, say } from '../peers/modelBlocks.js';
 import { CODEX, codexEnvironment, codexOptions } from '../peers/openai/codexCli.js';
 import { startOpenaiPeer } from '../peers/openai/openaiPeer.js';
+import type { BridgeScene } from './bridgeScene.js';
 import { Conversation } from './conversation.js';
 import { findRun } from './processScan.js';
 import { SCENE_MARK } from './sweeper.js';
@@ -16,6 +17,8 @@ import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js'
 
 const SILENCE_MS = 8_000;
 const WITHIN_MS = 45_000;
+/** A look goes through all processes or to Redis, and a silence lasts long. */
+const LOOK_EVERY_MS = 150;
 const TIMEOUT_MS = 2 * SCENE_TIMEOUT_MS;
 const DEAF_TOOL = `node -e "process.on('SIGTERM', () => {}); require('fs').writeFileSync('deaf', ''); setInterval(() => {}, 1e6)" >/dev/null 2>&1 & until [ -e deaf ]; do sleep 0.1; done; echo up`;
 
@@ -34,7 +37,12 @@ function modelWith(shell: (command: string) => Block) {
   };
 }
 
-function describeAgent(kind: string, installable: Installable, prepare: () => Promise<RealAgent>): void {
+function describeAgent(
+  kind: string,
+  installable: Installable,
+  prepare: () => Promise<RealAgent>,
+  beforehand: (scene: BridgeScene) => Promise<void> = async () => {},
+): void {
   describeWhereInstalled(`the real ${kind}`, installable, () => {
     describeScenes('in a chat', () => {
       const open = async () => {
@@ -58,21 +66,21 @@ function describeAgent(kind: string, installable: Installable, prepare: () => Pr
       };
 
       test(
-        'answers a healthy job; a hanging one is found silent, ended with its tool, and answered in its conversation',
+        'that hangs is found silent, ended with its tool, and answered in its conversation',
         async () => {
           const scene = await open();
-          const healthy = new Conversation(scene, 'healthy', 61, 'say hello');
-          await healthy.answered('It says hello.', WITHIN_MS);
-          const results = scene.evidence.journal(healthy.session).filter((line) => line.event === 'post_tool_use');
-          expect(results).toMatchObject([{ outcome: 'ok', tool_output_preview: expect.stringContaining('hello') }]);
-          expect(healthy.events()).toEqual([]);
-
+          await beforehand(scene);
           const silent = new Conversation(scene, 'silent', 62, 'hang please');
           const runOf = (id: string) =>
-            scene.until(`the run of ${id}`, async () => (await scene.store.records.session(id))?.run, WITHIN_MS);
+            scene.until(
+              `the run of ${id}`,
+              async () => (await scene.store.records.session(id))?.run,
+              WITHIN_MS,
+              LOOK_EVERY_MS,
+            );
           const first = await runOf(silent.session);
           const isTool = ({ command }: { command: string }) => command.startsWith('node -e');
-          await scene.until('the tool', () => findRun(first.run_id).some(isTool), WITHIN_MS);
+          await scene.until('the tool', () => findRun(first.run_id).some(isTool), WITHIN_MS, LOOK_EVERY_MS);
           await runOf(silent.revival);
           expect(findRun(first.run_id)).toEqual([]);
           await silent.answered('done at last', WITHIN_MS);
@@ -90,11 +98,25 @@ function describeAgent(kind: string, installable: Installable, prepare: () => Pr
   });
 }
 
-describeAgent('codex', CODEX, async () => {
-  const peer = await startOpenaiPeer(modelWith((cmd) => call('exec_command', { cmd })));
-  afterThisTest(() => peer.stop());
-  return { options: codexOptions(peer.url), environment: codexEnvironment(testFolder()) };
-});
+describeAgent(
+  'codex',
+  CODEX,
+  async () => {
+    const peer = await startOpenaiPeer(modelWith((cmd) => call('exec_command', { cmd })));
+    afterThisTest(() => peer.stop());
+    return { options: codexOptions(peer.url), environment: codexEnvironment(testFolder()) };
+  },
+  answersHealthyJob,
+);
+
+/** Gemini, which takes much longer, answers one in `sandboxedAgents.test.ts`. */
+async function answersHealthyJob(scene: BridgeScene): Promise<void> {
+  const healthy = new Conversation(scene, 'healthy', 61, 'say hello');
+  await healthy.answered('It says hello.', WITHIN_MS);
+  const results = scene.evidence.journal(healthy.session).filter((line) => line.event === 'post_tool_use');
+  expect(results).toMatchObject([{ outcome: 'ok', tool_output_preview: expect.stringContaining('hello') }]);
+  expect(healthy.events()).toEqual([]);
+}
 
 describeAgent('gemini', GEMINI, async () => {
   const peer = await startGeminiPeer(modelWith((command) => call('run_shell_command', { command })));

@@ -9,6 +9,8 @@ export interface Wait {
   readonly what: string;
   /** Real milliseconds, 10,000 by default; more on a machine that needs patience. */
   readonly withinMs?: number;
+  /** Real milliseconds between two looks, 15 by default; more where a look is dear or the wait long. */
+  readonly everyMs?: number;
   /** What stands there instead; part of the error. */
   readonly instead?: () => string;
 }
@@ -22,7 +24,7 @@ const LOOK_EVERY_MS = 15;
  * @throws Error after the time, or what `look` itself throws
  */
 export async function eventually<T>(look: () => T | Falsy | Promise<T | Falsy>, wait: Wait): Promise<T> {
-  const { what, instead } = wait;
+  const { what, instead, everyMs = LOOK_EVERY_MS } = wait;
   const withinMs = (wait.withinMs ?? DEFAULT_WAIT_MS) * patience();
   const end = performance.now() + withinMs;
   for (;;) {
@@ -31,6 +33,6 @@ export async function eventually<T>(look: () => T | Falsy | Promise<T | Falsy>, 
     if (performance.now() > end) {
       throw new Error(`not seen within ${withinMs} ms: ${what}${instead ? `\n${instead()}` : ''}`);
     }
-    await pause(LOOK_EVERY_MS);
+    await pause(everyMs);
   }
 }

@@ -12,6 +12,7 @@ import { testFolder } from '../harness/folder.js';
 import { describeWhereInstalled, type Installable } from '../harness/installed.js';
 import { afterThisTest } from '../harness/scope.js';
 import { AnthropicPeer } from '../peers/anthropic/anthropicPeer.js';
+import { LESS_COMPILING_OF_CLAUDE } from '../peers/anthropic/environment.js';
 import { toolResults, userTexts } from '../peers/anthropic/messages.js';
 import { GEMINI, geminiOptions } from '../peers/gemini/geminiCli.js';
 import { startGeminiPeer } from '../peers/gemini/geminiPeer.js';
@@ -145,7 +146,7 @@ async function ask({ agent, environment, files, login, asked }: Prepared, kept: 
   return { scene, before, after: snapshot(folder), shown };
 }
 
-function tests(prepare: () => Promise<Prepared>): void {
+function tests(prepare: () => Promise<Prepared>, { alsoAsAnotherUser = true } = {}): void {
   (trouble === null ? test : test.skip)(
     'under bubblewrap works, commits and continues, with the settings of the operator and a home of its own',
     async () => {
@@ -157,6 +158,7 @@ function tests(prepare: () => Promise<Prepared>): void {
     2 * SCENE_TIMEOUT_MS,
   );
 
+  if (!alsoAsAnotherUser) return;
   (ORDINARY_USER !== null ? test : test.skip)(
     'as another user works, commits and continues',
     async () => {
@@ -166,9 +168,14 @@ function tests(prepare: () => Promise<Prepared>): void {
   );
 }
 
-function describeAgent(kind: string, installable: Installable | null, prepare: () => Promise<Prepared>): void {
+function describeAgent(
+  kind: string,
+  installable: Installable | null,
+  prepare: () => Promise<Prepared>,
+  among: { readonly alsoAsAnotherUser?: boolean } = {},
+): void {
   const name = `the real ${kind}${trouble === null ? '' : ` (not under bubblewrap: ${trouble.why})`}`;
-  const inScenes = () => describeScenes('in a chat', () => tests(prepare));
+  const inScenes = () => describeScenes('in a chat', () => tests(prepare, among));
   if (installable !== null) describeWhereInstalled(name, installable, inScenes);
   else if (findInstallation().kind === 'complete') describe(name, inScenes);
   else describe.skip(`${name} (skipped: its SDK is not installed; \`npm run add-claude\` adds it)`, inScenes);
@@ -188,6 +195,7 @@ describeAgent('claude', null, async () => {
       ANTHROPIC_BASE_URL: peer.url,
       ANTHROPIC_API_KEY: peer.apiKey,
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      ...LESS_COMPILING_OF_CLAUDE,
     },
     // Without this it may not use its shell.
     files: { '.gitconfig': IDENTITY, '.claude/settings.json': JSON.stringify({ permissions: { allow: ['Bash'] } }) },
@@ -214,7 +222,10 @@ describeAgent('codex', CODEX, async () => {
   };
 });
 
-describeAgent('gemini', GEMINI, async () => {
+// What another user needs is the same for each program: the other two show it, at a third of the price.
+describeAgent('gemini', GEMINI, prepareGemini, { alsoAsAnotherUser: false });
+
+async function prepareGemini(): Promise<Prepared> {
   const asked: string[] = [];
   const peer = await startGeminiPeer(modelWith(asked, (command) => call('run_shell_command', { command })));
   afterThisTest(() => peer.stop());
@@ -233,4 +244,4 @@ describeAgent('gemini', GEMINI, async () => {
     },
     asked,
   };
-});
+}

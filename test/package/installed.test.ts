@@ -146,6 +146,8 @@ describeWhereInstalled('a package and the real Claude Code', CLAUDE, () => {
   test(
     'record sessions by the plugin; when both are removed, nothing is left that docs/installation.md does not name',
     async () => {
+      // Only now: each command that looks for agents would ask it, too.
+      scene.gets('claude');
       const before = scene.files();
       for (const own of ['transcript.jsonl', 'journal.jsonl']) rmSync(join(scene.work, own), { force: true });
       const peer = new AnthropicPeer(() => [say('done')]);

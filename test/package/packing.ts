@@ -2,6 +2,9 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { packageRoot } from '../../src/host/program.js';
+
+const QUICK_PRESS = join(packageRoot(), 'test/package/quickPress.cjs');
 
 export interface Packed {
   readonly tarball: string;
@@ -38,7 +41,7 @@ export function pack(root: string, into: string, ...options: readonly string[]):
   mkdirSync(into, { recursive: true });
   const { status, stdout, stderr } = spawnSync('npm', ['pack', '--json', '--pack-destination', into, ...options], {
     cwd: root,
-    env: npmEnvironment(into),
+    env: { ...npmEnvironment(into), NODE_OPTIONS: `--require ${QUICK_PRESS}` },
     encoding: 'utf8',
   });
   if (status !== 0) throw new Error(`npm pack failed with ${status}:\n${stdout}${stderr}`);

@@ -13,7 +13,6 @@ import { npmEnvironment, type Packed } from './packing.js';
 const PROGRAMS = [
   'bash',
   'cat',
-  'claude',
   'env',
   'git',
   'grep',
@@ -50,10 +49,7 @@ export class UserScene {
       mkdirSync(join(folder, name), { mode: 0o700 });
       return join(folder, name);
     }) as [string, string, string, string, string];
-    for (const name of PROGRAMS) {
-      const place = (process.env.PATH ?? '').split(delimiter).find((each) => existsSync(join(each, name)));
-      if (place !== undefined) symlinkSync(join(place, name), join(system, name));
-    }
+    for (const name of PROGRAMS) this.gets(name);
     this.home = home;
     this.work = work;
     this.installed = join(prefix, 'lib/node_modules', NAME);
@@ -65,6 +61,12 @@ export class UserScene {
       PATH: [join(prefix, 'bin'), system].join(delimiter),
       TMPDIR: tmp,
     };
+  }
+
+  /** Gives the user one program more, if this machine has it. */
+  gets(name: string): void {
+    const place = (process.env.PATH ?? '').split(delimiter).find((each) => existsSync(join(each, name)));
+    if (place !== undefined) symlinkSync(join(place, name), join(this.folder, 'system', name));
   }
 
   install({ tarball }: Packed): Promise<Said> {

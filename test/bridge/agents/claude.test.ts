@@ -101,7 +101,14 @@ if (findInstallation().kind !== 'complete') {
       return { events, journal: journalOf(events), end: endOf(events), notes: notesOf(events) };
     };
 
-    test('reports batches, declared times and the result of each call of a parallel batch', async () => {
+    test('reports batches, declared times and the result of each call of a parallel batch; one that a hook of the checkout forbids is blocked', async () => {
+      const workingDirectory = testFolder();
+      const forbid = { type: 'command', command: 'echo not here >&2; exit 2' };
+      mkdirSync(join(workingDirectory, '.claude'));
+      writeFileSync(
+        join(workingDirectory, '.claude/settings.json'),
+        JSON.stringify({ hooks: { PreToolUse: [{ matcher: 'Write', hooks: [forbid] }] } }),
+      );
       const { journal, end, notes } = await run(
         (request) =>
           toolResults(request).length === 0
@@ -111,9 +118,10 @@ if (findInstallation().kind !== 'complete') {
                 call('Read', { nope: 1 }),
                 call('AskUserQuestion', { questions: [question('Which one?')] }),
                 call('Bash', { command: 'echo fine' }),
+                call('Write', { file_path: './forbidden.txt', content: 'x' }),
               ]
             : [say('Done')],
-        { options: { allowedTools: ['Bash(exit:*)'] } },
+        { options: { allowedTools: ['Bash(exit:*)'] }, workingDirectory },
       );
       const requests = journal.filter((line) => line.event === 'pre_tool_use');
       expect(new Set(requests.map((line) => line.batch)).size).toBe(1);
@@ -129,6 +137,7 @@ if (findInstallation().kind !== 'complete') {
         2: ['Read', 'failed'],
         3: ['AskUserQuestion', 'rejected'],
         4: ['Bash', 'ok'],
+        5: ['Write', 'blocked'],
       });
       expect(notes).toContainEqual(expect.stringContaining('Denied: Bash: curl http://example.invalid'));
       expect(notes).toContainEqual(expect.stringContaining('nobody can answer'));
@@ -140,18 +149,6 @@ if (findInstallation().kind !== 'complete') {
       expect(toolResults(read).map(resultText)).toContainEqual(
         expect.stringMatching(/^Denied: no rule of this project allows Bash: curl.*Nobody can approve it/),
       );
-    });
-
-    test('a call that a hook of the checkout forbids is blocked', async () => {
-      const workingDirectory = testFolder();
-      const forbid = { type: 'command', command: 'echo not here >&2; exit 2' };
-      mkdirSync(join(workingDirectory, '.claude'));
-      writeFileSync(
-        join(workingDirectory, '.claude/settings.json'),
-        JSON.stringify({ hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [forbid] }] } }),
-      );
-      const { journal } = await run(oneCall('Bash', { command: 'echo hello' }), { workingDirectory });
-      expect(journal).toContainEqual(expect.objectContaining({ event: 'post_tool_use', outcome: 'blocked' }));
     });
 
     test('a sub-agent has its own lines, from its prompt to the end of its turn', async () => {
@@ -190,28 +187,6 @@ if (findInstallation().kind !== 'complete') {
       const until = start?.event === 'wait_start' ? Date.parse(start.until ?? '') : 0;
       expect(until).toBeGreaterThan(before + 1_000);
       expect(rest[0]).toEqual({ event: 'wait_end', kind: 'rate_limit' });
-    });
-
-    test('a compaction is reported, and the message after it is answered', async () => {
-      const surroundings = {
-        workingDirectory: testFolder(),
-        environment: { PATH: process.env.PATH ?? '', ...claudeEnvironment(peer, testFolder()), [RUN_MARK]: newRunId() },
-      };
-      const first = await run(oneCall('Bash', { command: 'echo hello' }), surroundings);
-      const conversationId = conversationOf(first.events);
-      const { journal, end } = await run(() => [say('a summary')], {
-        ...surroundings,
-        conversationId,
-        prompt: '/compact',
-      });
-      expect(journal).toContainEqual({ event: 'compaction' });
-      expect(end).toMatchObject({ kind: 'answered' });
-    });
-
-    test('a stream that breaks in the middle is requested again', async () => {
-      peer.inject({ kind: 'reset', after: [say('half')] });
-      const { end } = await run(() => [say('whole')]);
-      expect(end).toMatchObject({ kind: 'answered', answer: expect.stringContaining('whole') });
     });
 
     test.each([
@@ -294,7 +269,7 @@ if (findInstallation().kind !== 'complete') {
       expect(journal.filter(({ event }) => event === 'turn_end').length).toBeGreaterThan(1);
     }, 90_000);
 
-    test('a conversation that was never written to disk begins under its id; a known one continues, but in another folder it begins anew and says so', async () => {
+    test('a conversation that was never written to disk begins under its id; a known one continues, but in another folder it begins anew and says so; a stream that breaks is requested again, and a compaction is reported and answered', async () => {
       const conversationId = '11111111-2222-4333-8444-555555555555';
       const workingDirectory = testFolder();
       const environment = {
@@ -306,10 +281,16 @@ if (findInstallation().kind !== 'complete') {
       expect(conversationOf((await run(() => [say('one')], { ...again, prompt: 'first' })).events)).toBe(
         conversationId,
       );
-      await run(() => [say('two')], { ...again, prompt: 'second' });
+      peer.inject({ kind: 'reset', after: [say('half')] });
+      const second = await run(() => [say('two')], { ...again, prompt: 'second' });
+      expect(second.end).toMatchObject({ kind: 'answered', answer: expect.stringContaining('two') });
       const { request } = peer.requests.at(-1) ?? {};
       expect(userTexts(request as MessagesRequest)).toEqual(expect.arrayContaining(['first', 'second']));
       expect(JSON.stringify(request?.messages.filter(({ role }) => role === 'assistant'))).toContain('one');
+
+      const compacted = await run(() => [say('a summary')], { ...again, prompt: '/compact' });
+      expect(compacted.journal).toContainEqual({ event: 'compaction' });
+      expect(compacted.end).toMatchObject({ kind: 'answered' });
 
       const moved = { ...again, workingDirectory: testFolder() };
       const { end } = await run(() => [say('three')], { ...moved, prompt: 'third' });

@@ -225,21 +225,21 @@ describe('a program that prints plain text', () => {
 
   // rule: an-agent-leaves-others-a-turn
   test('waits after each piece of a flood, so that the runs beside it go first', async () => {
-    let pauses = 0;
+    let lines = 0;
+    const pausedAfter: number[] = [];
     const clock: Clock = {
       ...systemClock,
       sleep(ms, signal) {
-        pauses += ms === 5 ? 1 : 0;
+        if (ms === 5) pausedAfter.push(lines);
         return systemClock.sleep(ms === 5 ? 0 : ms, signal);
       },
     };
-    const mebibytes = (count: number) =>
-      node(`const line = 'y'.repeat(1023) + '\\n';
-      for (let at = 0; at < ${count}; at += 1) process.stdout.write(line.repeat(1024));`);
-    for await (const _ of begin({ command: mebibytes(60) }, {}, new AbortController(), clock));
-    expect(pauses).toBe(0);
-    for await (const _ of begin({ command: mebibytes(70) }, {}, new AbortController(), clock));
-    expect(pauses).toBeGreaterThan(6);
+    // Lines of a KiB, 70 MiB of them.
+    const flood = node(`const line = 'y'.repeat(1023) + '\\n';
+      for (let at = 0; at < 70; at += 1) process.stdout.write(line.repeat(1024));`);
+    for await (const _ of begin({ command: flood }, {}, new AbortController(), clock)) lines += 1;
+    expect(pausedAfter[0]).toBeGreaterThan(60 * 1024);
+    expect(pausedAfter.length).toBeGreaterThan(6);
   });
 
   // rule: an-agent-leaves-others-a-turn
@@ -617,10 +617,20 @@ describeWhereInstalled('the real codex', CODEX, () => {
 });
 
 describeWhereInstalled('the real gemini', GEMINI, () => {
-  test('a job with a call is journaled and answered, and its conversation continues', async () => {
-    const peer = await startGeminiPeer(({ results }) =>
-      results === 0 ? [say('Looking'), call('run_shell_command', { command: 'echo hello' })] : [say('All done')],
-    );
+  test('a job with a call is journaled and answered, and its conversation continues; where the model then hangs it is silent, and the run can be stopped', async () => {
+    const stop = new AbortController();
+    let lastAsked: readonly string[] = [];
+    let askedOfSecond = 0;
+    const peer = await startGeminiPeer(({ results, texts }) => {
+      lastAsked = texts;
+      const isSecond = texts.some((text) => text.includes('and then?'));
+      const shell = call('run_shell_command', { command: 'echo hello' });
+      if (!isSecond) return results === 0 ? [say('Looking'), shell] : [say('All done')];
+      askedOfSecond += 1;
+      if (askedOfSecond === 1) return [shell];
+      stop.abort();
+      return { kind: 'hang' };
+    });
     afterThisTest(() => peer.stop());
     const surroundings = { environment: geminiEnvironment(peer.url, testFolder()), workingDirectory: testFolder() };
     const { events, journal, end } = await run(geminiOptions, surroundings);
@@ -629,9 +639,17 @@ describeWhereInstalled('the real gemini', GEMINI, () => {
       { tool_name: 'run_shell_command', outcome: 'ok', tool_output_preview: 'hello' },
     ]);
     const conversationId = conversationOf(events);
-    const second = await run(geminiOptions, { ...surroundings, conversationId });
+    // With the process that it starts of itself, as in production.
+    const environment = { ...surroundings.environment, GEMINI_CLI_NO_RELAUNCH: '' };
+    const second = await run(
+      geminiOptions,
+      { ...surroundings, environment, conversationId, prompt: 'and then?' },
+      stop,
+    );
     expect(conversationOf(second.events)).toBe(conversationId);
-    expect(second.end).toEqual({ kind: 'answered', answer: 'All done' });
+    expect(lastAsked).toEqual(expect.arrayContaining(['do it', 'and then?']));
+    expect(second.end).toEqual({ kind: 'stopped' });
+    expect(second.journal.at(-1)).toMatchObject({ event: 'post_tool_use', outcome: 'ok' });
   });
 
   test('a conversation that it does not have cannot be continued', async () => {
@@ -654,20 +672,5 @@ describeWhereInstalled('the real gemini', GEMINI, () => {
       cause: 'authentication',
       detail: expect.stringContaining('API_KEY_INVALID'),
     });
-  });
-
-  test('a model that hangs is silent, and the run can be stopped', async () => {
-    const stop = new AbortController();
-    const peer = await startGeminiPeer(({ results }) => {
-      if (results === 0) return [call('run_shell_command', { command: 'echo hello' })];
-      stop.abort();
-      return { kind: 'hang' };
-    });
-    afterThisTest(() => peer.stop());
-    // With the process that it starts of itself, as in production.
-    const environment = { ...geminiEnvironment(peer.url, testFolder()), GEMINI_CLI_NO_RELAUNCH: '' };
-    const { end, journal } = await run(geminiOptions, { environment }, stop);
-    expect(end).toEqual({ kind: 'stopped' });
-    expect(journal.at(-1)).toMatchObject({ event: 'post_tool_use', outcome: 'ok' });
   });
 });

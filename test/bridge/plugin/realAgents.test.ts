@@ -123,7 +123,7 @@ describeWhereInstalled('the plugin in the real Claude Code', CLAUDE, () => {
   );
 
   test(
-    'is installed, again, twice, moved, and removed',
+    'is installed, starts the hooks as children of the agent, and shows the model its skills; is installed again, twice, moved, and removed',
     async () => {
       const scene = scratch('claude');
       expect(await scene.look()).toMatchObject({ hooks: 'none', skills: 'none', trouble: [] });
@@ -135,29 +135,6 @@ describeWhereInstalled('the plugin in the real Claude Code', CLAUDE, () => {
         marketplace: scene.root,
         trouble: [],
       });
-      expect(await scene.install()).toEqual([null, null]);
-
-      await scene.run('claude', ['plugin', 'install', '--scope', 'project', 'watchkeeper@watchkeeper']);
-      expect((await scene.look()).trouble).toEqual([expect.stringContaining('twice')]);
-      await scene.run('claude', ['plugin', 'uninstall', '--scope', 'project', 'watchkeeper@watchkeeper']);
-
-      const moved = join(scene.folder, 'moved');
-      renameSync(scene.root, moved);
-      expect((await scene.look()).trouble.length).toBeGreaterThan(0);
-      expect(await scene.install(moved)).toEqual([null, null]);
-      expect(await scene.look()).toMatchObject({ hooks: 'on', marketplace: moved, trouble: [] });
-
-      await scene.remove();
-      expect(await scene.look()).toMatchObject({ plugins: [], marketplace: null, hooks: 'none', trouble: [] });
-    },
-    4 * LIMIT_MS,
-  );
-
-  test(
-    'starts the hooks as children of the agent, and shows the model three skills',
-    async () => {
-      const scene = scratch('claude');
-      await scene.install();
       const task = { description: 'Look', prompt: 'look around', subagent_type: 'general-purpose' };
       const isFirst = (request: MessagesRequest) =>
         toolResults(request).length === 0 && !userTexts(request).some((text) => text.includes(task.prompt));
@@ -183,8 +160,23 @@ describeWhereInstalled('the plugin in the real Claude Code', CLAUDE, () => {
       // A bridge sees by itself what its agents do.
       await scene.run('claude', ['-p', 'hello'], { ...more, WATCHKEEPER_RUN: 'run' });
       expect(scene.events()).toEqual(events);
+
+      expect(await scene.install()).toEqual([null, null]);
+
+      await scene.run('claude', ['plugin', 'install', '--scope', 'project', 'watchkeeper@watchkeeper']);
+      expect((await scene.look()).trouble).toEqual([expect.stringContaining('twice')]);
+      await scene.run('claude', ['plugin', 'uninstall', '--scope', 'project', 'watchkeeper@watchkeeper']);
+
+      const moved = join(scene.folder, 'moved');
+      renameSync(scene.root, moved);
+      expect((await scene.look()).trouble.length).toBeGreaterThan(0);
+      expect(await scene.install(moved)).toEqual([null, null]);
+      expect(await scene.look()).toMatchObject({ hooks: 'on', marketplace: moved, trouble: [] });
+
+      await scene.remove();
+      expect(await scene.look()).toMatchObject({ plugins: [], marketplace: null, hooks: 'none', trouble: [] });
     },
-    2 * LIMIT_MS,
+    6 * LIMIT_MS,
   );
 });
 
