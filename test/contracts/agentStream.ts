@@ -1,11 +1,14 @@
 /** Reading an agent's stream in tests. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import type { AgentEnd, AgentEvent } from '../../bridge/agents/program/contract.js';
 import { systemProcessTable } from '../../src/host/processes.js';
 import { readStat } from '../../src/host/procfs.js';
 import type { HostProcess } from '../../src/host/table.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
+
+/** Between two looks at what another process does: without a pause they would take the processor from it. */
+const LOOK_EVERY_MS = 5;
 
 export async function readOn(events: AsyncIterator<AgentEvent>): Promise<AgentEvent[]> {
   const read: AgentEvent[] = [];
@@ -20,7 +23,7 @@ export async function untilNote(events: AsyncIterator<AgentEvent>): Promise<void
 }
 
 export async function untilGone(pid: number): Promise<void> {
-  while (typeof readStat(pid) !== 'string') await nextTurn();
+  while (typeof readStat(pid) !== 'string') await pause(LOOK_EVERY_MS);
 }
 
 /** What was killed may take a moment to die. */
@@ -28,7 +31,7 @@ export async function untilGroupGone(runId: string, group: number | null): Promi
   for (;;) {
     const { marked } = systemProcessTable().snapshot(runId);
     if (marked.every((found) => found.group !== group)) return marked;
-    await nextTurn();
+    await pause(LOOK_EVERY_MS);
   }
 }
 
