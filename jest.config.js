@@ -15,7 +15,7 @@ export default {
   transform: {
     '^.+\\.ts$': [
       '<rootDir>/test/harness/transform.mjs',
-      { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' }, sourceMaps: 'inline' },
+      { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'es6' }, sourceMaps: true },
     ],
   },
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.builds/'],

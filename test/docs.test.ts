@@ -4,11 +4,12 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
 import { OUTPUTS } from '../bridge/agents/command/settings.js';
 import { AGENT_OPTIONS } from '../bridge/agents/options.js';
 import { createAgents } from '../bridge/agents/registry.js';
+import { COMMANDS as CLI_COMMANDS } from '../bridge/cli/commands.js';
 import { COMMANDS } from '../bridge/intake/commands/commandText.js';
 import { AGENT_BASICS } from '../src/config/agentUser.js';
 import { MEMORY_DEFAULTS } from '../src/config/memorySettings.js';
@@ -53,6 +54,16 @@ const AGENT_KEYS = Object.values(AGENT_OPTIONS).flatMap(({ shape }) =>
 const OF_AGENTS = ['ANTHROPIC_API_KEY', 'CLAUDE_CODE_OAUTH_TOKEN', 'OPENAI_API_KEY', 'GEMINI_API_KEY'];
 /** Told once, at the top of the file; each project may hold them too. */
 const REPEATED_KEYS = ['projects.KEY.thresholds', 'projects.KEY.actions'];
+
+/** What the built command says of itself. */
+const HELP = printedHelp();
+/** What its commands say of themselves, by name. */
+const HELPS = new Map<string, string>();
+
+beforeAll(async () => {
+  const named = Object.entries(CLI_COMMANDS);
+  for (const [name, { load }] of named) HELPS.set(name, (await load()).command.help);
+});
 
 const MOST_WORDS = 70;
 const MOST_CHARACTERS = 300;
@@ -177,11 +188,15 @@ describe('the table of critical events', () => {
 
 describe('the table of commands', () => {
   const rows = tableBelow(read('docs/commands.md'), '## Commands of the terminal');
-  const [, , list = ''] = help().split('\n\n');
+  const [, , list = ''] = HELP.split('\n\n');
 
   test('names exactly the existing commands', () => {
     const commands = [...list.matchAll(/^ {2}([\w-]+)/gm)].map(([, name]) => name);
     expect(firstCells(rows).map((cell) => cell.split(' ')[0])).toEqual(commands);
+  });
+
+  test.each(['bridge', 'track'])('is held against what `%s --help` prints', (name) => {
+    expect(printedHelp(name)).toBe(`${help(name).trimEnd()}\n`);
   });
 
   test.each(rows.map(([usage = '', , options = '']) => [usage.replaceAll('`', ''), options] as const))(
@@ -362,22 +377,24 @@ function namesOfOptions(text: string): string[] {
   return [...new Set(text.match(/--[a-z-]+/g))].sort();
 }
 
-/** What the built command says of itself, or of one of its commands. */
-function help(...command: string[]): string {
+/** What the built command prints of itself, or of one of its commands. */
+function printedHelp(...command: string[]): string {
   const program = join(ROOT, 'dist/bridge/cli/main.js');
   return execFileSync(process.execPath, [program, ...command, '--help'], { encoding: 'utf8' });
 }
 
-/** What helps with the first words of a command is read once: each help is a process. */
-const HELPS = new Map<string, string>();
+/** What a command says of itself. */
+function help(name: string): string {
+  const text = HELPS.get(name);
+  if (text === undefined) throw new Error(`there is no command ${name}`);
+  return text;
+}
 
 /** @param line what follows the name of the program */
 function isCommand(line: string): boolean {
   const [name = '', word = ''] = line.split(' ');
-  if (!HELPS.has('')) HELPS.set('', help());
-  if (!new RegExp(`^ {2}${name}\\b`, 'm').test(HELPS.get('') ?? '')) return name === 'help';
-  if (!HELPS.has(name)) HELPS.set(name, help(name));
-  const text = HELPS.get(name) ?? '';
+  if (!new RegExp(`^ {2}${name}\\b`, 'm').test(HELP)) return name === 'help';
+  const text = help(name);
   const hasWord =
     !['track', 'work', 'worktree', 'state', 'plugin'].includes(name) || new RegExp(`^ {2}${word}\\b`, 'm').test(text);
   // What stands behind `--` is a command of another program.

@@ -7,6 +7,7 @@ import { readStat } from '../../src/host/procfs.js';
 import type { HostProcess } from '../../src/host/table.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 
+/** Between two looks at what another process does: without a pause they would take the processor from it. */
 const LOOK_EVERY_MS = 5;
 
 export async function readOn(events: AsyncIterator<AgentEvent>): Promise<AgentEvent[]> {

@@ -8,6 +8,8 @@ import { TestEnvironment } from 'jest-environment-node';
 import * as zod from 'zod';
 import * as zodMini from 'zod/mini';
 import * as zodCore from 'zod/v4/core';
+import './compiledOnce.mjs';
+import { forgetStorages } from './followed.mjs';
 import { processorMs } from './processorTime.mjs';
 
 // What a test makes for the product must not be writable by a group, whatever the umask of whoever runs it.
@@ -48,6 +50,7 @@ export default class WatchkeeperEnvironment extends TestEnvironment {
 
   async teardown() {
     await super.teardown();
+    forgetStorages();
     const file = process.env.WATCHKEEPER_TEST_PROCESSOR;
     if (file) appendFileSync(file, `${JSON.stringify([this.#path, processorMs() - this.#processorBefore])}\n`);
   }

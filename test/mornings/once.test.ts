@@ -1,22 +1,13 @@
 // covers: memory/brief/resumeContext.ts memory/brief/observedSections.ts memory/brief/declaredSections.ts memory/brief/changesSince.ts
-/** One fact is told once, to a new window, a resumed one, and one that has others beside it. */
+/** One fact is told once, to a new window, a resumed one, and one that has others beside it; mornings.test.ts says so of each story. */
 import { expect, test } from '@jest/globals';
-import { repeatedIn } from '../memory/brief/repeated.js';
-import { Morning, STORIES } from './mornings.js';
-import { played } from './played.js';
+import { Morning } from './mornings.js';
+import { MOST_REPEATED, nothingNew } from './played.js';
 
-const MOST_REPEATED = 160;
-/** Lines that say nothing of the work, or what another line says. */
-const EMPTY = /^.*(?:"session begins|"an agent begins|"the agent ended|resumed after a while|it rested for).*$/gm;
 const TITLES = ['Find out why the login fails', 'Write tests for the session cookie', 'Tell the person what it was'];
 
 const asked = (text: string) => [{ type: 'user', message: { role: 'user', content: text } }];
-const nothingNew = (text: string) => [...repeatedIn(text), ...(text.match(EMPTY) ?? [])].join('').length;
 const times = (text: string, words: string) => text.split(words).length - 1;
-
-test.each(Object.entries(STORIES))('%s', async (_, story) => {
-  expect(nothingNew((await played(story)).text)).toBeLessThanOrEqual(MOST_REPEATED);
-});
 
 test('a plan that was declared, kept as a list of tasks, and entered by calls, is told once; so is each call', async () => {
   const morning = new Morning();

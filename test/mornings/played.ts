@@ -1,5 +1,13 @@
 /** Plays a morning, and reads what the next agent and its person are told. */
+import { repeatedIn } from '../memory/brief/repeated.js';
 import { Morning, type Story } from './mornings.js';
+
+/** Of characters that say nothing new in a context. */
+export const MOST_REPEATED = 160;
+/** Lines that say nothing of the work, or what another line says. */
+const EMPTY = /^.*(?:"session begins|"an agent begins|"the agent ended|resumed after a while|it rested for).*$/gm;
+
+export const nothingNew = (text: string) => [...repeatedIn(text), ...(text.match(EMPTY) ?? [])].join('').length;
 
 export interface Told {
   /** The label of the session whose record the agent gets. Null if it gets none. */

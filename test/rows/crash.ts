@@ -18,7 +18,8 @@ async function crash(scene: RowScene): Promise<void> {
 export const crashRows: readonly RowCheck[] = [
   {
     row: 'T5',
-    check: "`crash-detect`: signature, task, times, steps, files, last entries, advice, in the seed's order; exit 1",
+    check:
+      "`crash-detect`: signature, task, times, steps, files, last entries, advice, in the seed's order; exit 1; `track resume` says how to go on",
     async prove(scene) {
       await crash(scene);
       const { code, out } = scene.sh('wk track crash-detect');
@@ -39,6 +40,14 @@ export const crashRows: readonly RowCheck[] = [
         places,
         places.toSorted((left, right) => left - right),
       );
+      const { out: resumed } = scene.do('wk track resume');
+      for (const part of [
+        'Its agent crashed',
+        '[~] 2 "Write the tests"',
+        'Next: step 2, which was in progress',
+        '"src/a.ts": 4 bytes',
+      ])
+        assert.ok(resumed.includes(part), `${part}: ${resumed}`);
     },
   },
   {
@@ -101,21 +110,6 @@ export const crashRows: readonly RowCheck[] = [
       assert.match(refused.err, /crashed: process \d+ is gone[\s\S]*--archive-existing/);
       const next = scene.begin('wk track init "U" --archive-existing');
       for (const session of [id, next]) scene.do(`wk work show ${session} && wk work verify ${session}`);
-    },
-  },
-  {
-    row: 'T5',
-    check: '`track resume` says how to go on',
-    async prove(scene) {
-      await crash(scene);
-      const { out } = scene.do('wk track resume');
-      for (const part of [
-        'Its agent crashed',
-        '[~] 2 "Write the tests"',
-        'Next: step 2, which was in progress',
-        '"src/a.ts": 4 bytes',
-      ])
-        assert.ok(out.includes(part), `${part}: ${out}`);
     },
   },
 ];

@@ -4,7 +4,8 @@ import { type Corpus, heldOutCorpus, SAMPLES_OF_EACH, tunedCorpus } from './corp
 import { measure } from './measure.js';
 import { OUTPUTS } from './outputs.js';
 
-const SEEDS = [1, 2, 3];
+/** Other secrets of the same shapes take no other way through an output; the plain line gets more of them. */
+const MORE_SEEDS = [2, 3];
 const asItIs = (text: string) => text;
 
 function oneOfEachKind({ secrets, lookAlikes }: Corpus): Corpus {
@@ -32,7 +33,8 @@ test('the corpus is large enough to be meaningful', () => {
   expect(kindsIn(heldOutCorpus(1).secrets)).toBeGreaterThanOrEqual(80);
 });
 
-describe.each(OUTPUTS)('in $name', ({ show }) => {
+describe.each(OUTPUTS)('in $name', ({ name, show }) => {
+  const seeds = name === 'plain line' ? [1, ...MORE_SEEDS] : [1];
   const measured = (corpus: Corpus) =>
     measure(
       corpus,
@@ -40,7 +42,7 @@ describe.each(OUTPUTS)('in $name', ({ show }) => {
       (text) => show(text, asItIs),
     );
 
-  test.each(SEEDS)('leaves at most 5 secrets legible and destroys at most 3 look-alikes, with seed %d', (seed) => {
+  test.each(seeds)('leaves at most 5 secrets legible and destroys at most 3 look-alikes, with seed %d', (seed) => {
     const { leaks, losses } = measured(tunedCorpus(seed));
     expect(leaks.slice(5)).toEqual([]);
     expect(losses.slice(3)).toEqual([]);

@@ -97,8 +97,16 @@ const LAYOUTS: Readonly<Record<string, (line: string, index: number) => string>>
   'stamp of a log': (line, index) => `2026-11-27T23:18:${10 + (index % 50)}.123Z INFO  ${line}`,
 };
 
-/** @returns each of them in each layout, whole, and without its first and its last line, between words */
-export function keyLookAlikes(seed: number): KeyLookAlike[] {
+const made = new Map<number, readonly KeyLookAlike[]>();
+
+/** @returns each of them in each layout, whole, and without its first and its last line, between words; they are made once */
+export function keyLookAlikes(seed: number): readonly KeyLookAlike[] {
+  const known = made.get(seed) ?? makeLookAlikes(seed);
+  made.set(seed, known);
+  return known;
+}
+
+function makeLookAlikes(seed: number): KeyLookAlike[] {
   const random = seededRandom(seed);
   return Object.entries(LINES).flatMap(([kind, lines]) =>
     Object.entries(LAYOUTS).flatMap(([layout, print]) => {

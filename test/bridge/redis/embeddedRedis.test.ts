@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { Queue, Worker } from 'bullmq';
 import { checkPrivacy } from '../../../bridge/doctor/privacyChecks.js';
@@ -203,7 +204,7 @@ describeWithRedisProgram('a server that is killed while its bridge runs', () => 
     const redis = await start(logs);
     const { server } = findEmbeddedRedis(logs);
     process.kill(server.pid, 'SIGKILL');
-    while (isAlive(server)) await new Promise((resolve) => setImmediate(resolve));
+    while (isAlive(server)) await pause(1);
     expect(() => findEmbeddedRedis(logs)).toThrow(
       `its bridge (process ${process.pid}) is restarting it; try again in a few seconds`,
     );

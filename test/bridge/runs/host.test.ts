@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { endRun } from '../../../bridge/runs/endRun.js';
 import { isProcessAlive, readProcessIdentity } from '../../../src/host/identity.js';
@@ -49,11 +50,11 @@ describe('identity of a process', () => {
     // The shell becomes a program that never waits for its child.
     const runId = newRunId();
     const { pid, said } = await startMarked(runId, 'sleep 60 & echo $!; exec sleep 60');
-    while (readFileSync(`/proc/${pid}/comm`, 'utf8') !== 'sleep\n') await new Promise(setImmediate);
+    while (readFileSync(`/proc/${pid}/comm`, 'utf8') !== 'sleep\n') await pause(1);
     const child = readProcessIdentity('here', Number(said));
     expect(isProcessAlive(child, here)).toBe(true);
     process.kill(child.pid, 'SIGKILL');
-    while (readStat(child.pid) !== 'zombie') await new Promise(setImmediate);
+    while (readStat(child.pid) !== 'zombie') await pause(1);
     expect(isProcessAlive(child, here)).toBe(false);
     expect(markedPids(runId)).not.toContain(child.pid);
   });

@@ -640,7 +640,7 @@ describeWithRedis('a disk that cannot take a journal', () => {
     const done = scene.runner.execute(session.session_id, noRoom);
     await scene.events.until('up');
     while ((await now(scene, session)).run?.journal_torn !== true)
-      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
     expect((await now(scene, session)).run?.pid).toEqual(expect.any(Number));
     expect(scene.logged.filter((line) => line.includes('judged by its record alone'))).toHaveLength(1);
     await scene.runner.stop();
@@ -945,10 +945,13 @@ function isUnsent(logsFolder: string, sessionId: string): boolean {
   return existsSync(join(dirname(journalPath(logsFolder, sessionId)), 'unsent'));
 }
 
+/** Between two looks at what takes seconds. */
+const LOOK_EVERY_MS = 10;
+
 /** The run has found that Redis is unreachable. */
 async function awayLine({ logged }: Scene): Promise<void> {
   while (!logged.some((line) => line.includes('Redis is unreachable'))) {
-    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
 }
 

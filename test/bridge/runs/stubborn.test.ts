@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { commandOptions } from '../../../bridge/agents/command/settings.js';
 import { createCommandAgent } from '../../../bridge/agents/command.js';
@@ -98,7 +99,7 @@ describe('nothing is left of an agent', () => {
   // rule: nothing-of-a-run-is-left
   test('that has gone, and left a tool without an environment in its own session', async () => {
     const agent = await startAgent(`env -i setsid sh -c 'echo $$; exec sleep 61' &`, 1);
-    while (!isGone(agent.target.groupPid)) await new Promise(setImmediate);
+    while (!isGone(agent.target.groupPid)) await pause(1);
     await expectEnded(agent);
   });
 
@@ -119,7 +120,7 @@ describe('nothing is left of an agent', () => {
     const run = agent.start({ ...request, environment: { PATH, [RUN_MARK]: runId } }, new AbortController().signal);
     for await (const _ of run.events);
     const pidFile = join(place, 'pid');
-    while (!existsSync(pidFile) || readFileSync(pidFile, 'utf8') === '') await new Promise(setImmediate);
+    while (!existsSync(pidFile) || readFileSync(pidFile, 'utf8') === '') await pause(1);
     const tool = Number(readFileSync(pidFile, 'utf8'));
     expect(isGone(tool)).toBe(false);
     await expectEnded({ target: { runId, groupPid: run.pid ?? 0 }, said: [tool] });
@@ -144,9 +145,9 @@ describe('nothing is left of an agent', () => {
     const agent = await startAgent('sleep 61 & echo $!; exec sleep 61', 1);
     const [child = 0] = agent.said;
     // A shell would ask for it.
-    while (readFileSync(`/proc/${agent.target.groupPid}/comm`, 'utf8') !== 'sleep\n') await new Promise(setImmediate);
+    while (readFileSync(`/proc/${agent.target.groupPid}/comm`, 'utf8') !== 'sleep\n') await pause(1);
     process.kill(child, 'SIGKILL');
-    while (readStat(child) !== 'zombie') await new Promise(setImmediate);
+    while (readStat(child) !== 'zombie') await pause(1);
     process.kill(agent.target.groupPid, 'SIGSTOP');
     await expectEnded({ ...agent, said: [] });
   });

@@ -77,7 +77,7 @@ describe('examples in random order, within each other', () => {
     'are cut into complete messages, and nothing is lost (limit %i)',
     (limit) => {
       const random = seeded(limit);
-      for (let round = 0; round < 120; round += 1) {
+      for (let round = 0; round < 50; round += 1) {
         const markdown = randomDocument(random, limit * 4);
         const parts = renderParts(markdown, limit);
         expect(parts.flatMap((part) => faultsOf(part, limit))).toEqual([]);
@@ -92,7 +92,7 @@ describe('examples within each other', () => {
   // rule: answers-are-rendered-as-markdown
   test('are rendered as by a reference', () => {
     const random = seeded(7);
-    for (let round = 0; round < 300; round += 1) {
+    for (let round = 0; round < 120; round += 1) {
       // A label that shows another address would give way to its target.
       const markdown = randomDocument(random, 2_000).replaceAll('https://x.test/', 'notes/');
       const meant = referenceOf(withoutTags.render(markdown)).lines.map(withBox);

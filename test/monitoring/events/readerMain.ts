@@ -12,7 +12,7 @@ interface Work {
   readonly ids: readonly string[];
 }
 
-const MOST_AT_ONCE = '200';
+const MOST_AT_ONCE = '300';
 const [program = '', logs = '', stateFile = '', last = '', diesAfter = ''] = process.argv.slice(2);
 const environment = { PATH: process.env.PATH ?? '', WATCHKEEPER_LOGS: logs };
 

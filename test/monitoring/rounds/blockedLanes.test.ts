@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, expect, test } from '@jest/globals';
 import { endPredecessorsRuns } from '../../../bridge/runs/predecessors.js';
 import { proveRunDead, RunProofs } from '../../../bridge/runs/proof.js';
@@ -41,7 +42,7 @@ const proofOf = async ({ run }: Pick<AgentSession, 'run'>): Promise<DeathProof |
 
 async function endProcess(pid: number, runId: string): Promise<void> {
   process.kill(pid, 'SIGKILL');
-  while (markedPids(runId).length > 0) await new Promise(setImmediate);
+  while (markedPids(runId).length > 0) await pause(1);
 }
 
 const blockedEvents = (scene: SagaScene) =>

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { startConversation } from '../../../memory/programs/conversationStart.js';
 import { endRun, waitForPermission } from '../../../memory/programs/runEnd.js';
@@ -161,7 +162,7 @@ export class TerminalAgent {
   async dies(): Promise<void> {
     const { pid } = this.launch.agent ?? { pid: 0 };
     process.kill(pid, 'SIGKILL');
-    while (isProcessAlive(this.launch.agent ?? HERE, HERE) !== false) await new Promise(setImmediate);
+    while (isProcessAlive(this.launch.agent ?? HERE, HERE) !== false) await pause(1);
   }
 
   ends(): void {

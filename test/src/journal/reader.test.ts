@@ -251,10 +251,12 @@ describe('a journal that is damaged', () => {
     expect(tail.diagnostics).toMatchObject({ garbage_lines: 4, oversized_lines: 0 });
   });
 
+  /** Many more than a part of a chunk has. */
+  const MANY = 150_000;
   test.each(['x', '{', '}', 'é', '\u0000{', '{x}', '{"}', '{"a"}', '{"a":', '{}', '\ufeff{"n":"é"}'])(
-    'by a million lines like %j gives way to other work, and keeps what is between them',
+    'by hundreds of thousands of lines like %j gives way to other work, and keeps what is between them',
     (line) => {
-      const many = `${line}\n`.repeat(500_000);
+      const many = `${line}\n`.repeat(MANY);
       const tail = new JournalTail(fresh(`${numbered(0, 1)}${many}{"n":"ö"}\n${many}${numbered(1, 2)}`));
       const read: JournalRecord[] = [];
       for (let more = true, before = 0; more; before = read.length + tail.diagnostics.garbage_lines) {
@@ -265,9 +267,9 @@ describe('a journal that is damaged', () => {
         expect(read.length + tail.diagnostics.garbage_lines - before).toBeLessThanOrEqual(8_192 + 32 * 1024);
       }
       const isRecord = line.endsWith('}') && !/^\{(?:x|"\}|"a"\})/.test(line) && line !== '}';
-      expect(tail.diagnostics.garbage_lines).toBe(isRecord ? 0 : 1_000_000);
-      expect(read).toHaveLength(isRecord ? 1_000_003 : 3);
-      expect(read[isRecord ? 500_001 : 1]).toEqual({ n: 'ö' });
+      expect(tail.diagnostics.garbage_lines).toBe(isRecord ? 0 : 2 * MANY);
+      expect(read).toHaveLength(isRecord ? 2 * MANY + 3 : 3);
+      expect(read[isRecord ? MANY + 1 : 1]).toEqual({ n: 'ö' });
     },
   );
 

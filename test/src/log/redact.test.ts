@@ -171,7 +171,7 @@ test('a redacted line of JSON stays JSON', () => {
     'x'.repeat(4),
     '-----BEGIN PRIVATE KEY-----',
   ];
-  for (let round = 0; round < 3_000; round += 1) {
+  for (let round = 0; round < 1_000; round += 1) {
     let text = '';
     for (let n = 0, seed = round; n < 5; n += 1, seed = Math.floor(seed / pieces.length) + round * 7) {
       text += pieces[seed % pieces.length];
@@ -187,9 +187,9 @@ test('text that is not JSON is redacted as well', () => {
 });
 
 describe('hostile input', () => {
-  /** What takes longer with the square of the length takes minutes for it. */
-  const LENGTH = 300_000;
-  const LONGEST_MS = 300;
+  /** What takes longer with the square of the length takes many seconds for it. */
+  const LENGTH = 150_000;
+  const LONGEST_MS = 150;
   // biome-ignore format: a list
   const seeds = [
     '1', '1:', '123456:', 'a', 'A', 'eyJ', 'eyJaaaaaa.', 'eyJaaaaaa.aaaaaa', 'sk-', 'sk-ant-', 'ghp_', 'gh', 'github_pat_', 'xoxb-', '://', '://a:', '://a:b',

@@ -10,7 +10,7 @@ import { testFolder } from '../../harness/folder.js';
 import { type Random, seededRandom } from '../journal/random.js';
 import { type Fields, RECORDED } from './told.js';
 
-const ROUNDS = 300;
+const ROUNDS = 120;
 const ODD: readonly unknown[] = [
   null,
   0,

@@ -3,7 +3,8 @@ import type { SagaScene } from './sagaScene.js';
 
 /** A process that dies at its n-th effect, just after it had happened (or just before it would have). */
 export class Mortal {
-  effects = 0;
+  /** The methods of its effects, in their order. */
+  readonly done: string[] = [];
   dead = false;
   readonly #diesAt: number;
   readonly #when: 'before' | 'after';
@@ -21,8 +22,7 @@ export class Mortal {
         if (!methods.includes(String(name))) return value.bind(target);
         return async (...args: unknown[]) => {
           if (this.dead) throw new Error('dead');
-          this.effects += 1;
-          const isLast = this.effects === this.#diesAt;
+          const isLast = this.done.push(String(name)) === this.#diesAt;
           if (isLast && this.#when === 'before') this.dead = true;
           if (this.dead) throw new Error('dead');
           const result: unknown = await value.apply(target, args);

@@ -22,7 +22,7 @@ const THRESHOLDS: Thresholds = {
   tool_wait_ms: 5 * MINUTE,
   inferred_wait_ms: 20 * MINUTE,
 };
-const ROUNDS = 80;
+const ROUNDS = 35;
 
 let folder: string;
 let counter = 0;
