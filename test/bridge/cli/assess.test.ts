@@ -8,7 +8,7 @@ import type { CommandContext } from '../../../bridge/command/command.js';
 import type { AssessedSession } from '../../../monitoring/offline/assessPaths.js';
 import { createRedactor } from '../../../src/log/redact.js';
 import { call, line, prompt, result, toText } from '../../monitoring/verdict/journals.js';
-import { watchkeeper } from './program.js';
+import { watchkeeperAgain } from './manyCalls.js';
 import { SOMEWHERE } from './surroundings.js';
 
 // covers: monitoring/offline/assessPaths.ts
@@ -275,10 +275,10 @@ describe('watchkeeper assess', () => {
     mkdirSync(join(folder, 'crashed'));
     writeFileSync(join(folder, 'crashed/tool_use.jsonl'), toText(crashed));
     for (const how of [[], ['--replay']]) {
-      const words = watchkeeper(folder, ['assess', 'crashed', ...how]);
+      const words = watchkeeperAgain(folder, ['assess', 'crashed', ...how]);
       expect(words).toMatchObject({ code: 0, out: expect.stringMatching(/^healthy /m) });
       expect(words.out).toMatch(/^not judged: crash, orphan, backlog, provider_outage; /m);
-      const data = JSON.parse(watchkeeper(folder, ['assess', 'crashed', '--json', ...how]).out);
+      const data = JSON.parse(watchkeeperAgain(folder, ['assess', 'crashed', '--json', ...how]).out);
       expect(data).toMatchObject({
         sessions: [{ verdict: 'healthy' }],
         not_judged: ['crash', 'orphan', 'backlog', 'provider_outage'],
@@ -293,7 +293,7 @@ describe('watchkeeper assess', () => {
       [['assess', path], 'unreadable lines: 50000000'],
       [['track', 'resume', path, '--dir', join(folder, 'memory')], '50000000 lines of the record could not be read'],
     ] as const) {
-      const { code, out } = watchkeeper(folder, command);
+      const { code, out } = watchkeeperAgain(folder, command);
       expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(said) });
     }
     rmSync(path);

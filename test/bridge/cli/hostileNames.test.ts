@@ -14,7 +14,8 @@ import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../../e2e/testS
 import { testFolder } from '../../harness/folder.js';
 import { hook, payload } from '../hook/hookScene.js';
 import { expectHarmless, HOSTILE, LONG, WITH_NUL } from './hostileNames.js';
-import { type Said, watchkeeper } from './program.js';
+import { watchkeeperAgain } from './manyCalls.js';
+import type { Said } from './program.js';
 import { WorkScene } from './work/scene.js';
 
 interface Place {
@@ -78,7 +79,8 @@ async function hostile(): Promise<Place> {
   const scene = new WorkScene();
   const say = async (...args: string[]) => {
     const [name, ...more] = args;
-    if (name !== 'track' && name !== 'work') return watchkeeper(work, args, { ...variables, XDG_CONFIG_HOME: folder });
+    if (name !== 'track' && name !== 'work')
+      return watchkeeperAgain(work, args, { ...variables, XDG_CONFIG_HOME: folder });
     return asPrinted(await scene.say(name, more, { where: work, variables }));
   };
   const made = await say('track', 'init', HOSTILE, '--step', HOSTILE, '--step', 'b', '--name', HOSTILE, '--json');
@@ -186,7 +188,7 @@ describe('names of others', () => {
     };
     writeFileSync(join(folder, 'critical_events.jsonl'), `${JSON.stringify(event)}\n`);
     for (const words of [['events'], ['events', '--after', 'start'], ['events', '--json']]) {
-      const said = watchkeeper(folder, words, { WATCHKEEPER_LOGS: folder });
+      const said = watchkeeperAgain(folder, words, { WATCHKEEPER_LOGS: folder });
       expect(said).toMatchObject({ code: 1, out: expect.stringContaining('session_unhealthy') });
       expectAllHarmless(words, said, words.includes('--json'));
     }

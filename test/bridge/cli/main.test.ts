@@ -82,7 +82,10 @@ describe('the command line', () => {
     const event = eventAt('i1', 0, { reason: hostile, untrusted_excerpt: hostile });
     appendLines(join(folder, 'logs/critical_events.jsonl'), [event]);
     for (const args of [['events'], ['events', '--json']]) {
-      const said = watchkeeperAgain(folder, args, { WATCHDOG_PING_URL: 'https://x.example', GITHUB_TOKEN_FILE: 'token' });
+      const said = watchkeeperAgain(folder, args, {
+        WATCHDOG_PING_URL: 'https://x.example',
+        GITHUB_TOKEN_FILE: 'token',
+      });
       expect(said.code).toBe(1);
       expect(said.out).toContain('\\u001b[2J\\u009b31m\\u202e [redacted:own_secret] [redacted:github_token]');
       if (args.length === 2)
@@ -197,7 +200,10 @@ describe('the command line', () => {
       appendLines(join(folder, 'logs/critical_events.jsonl'), [eventAt('i1', 0)]);
       mkdirSync(join(folder, 'elsewhere'));
       symlinkSync(join(folder, 'elsewhere'), join(folder, 'logs', name));
-      expect(watchkeeperAgain(folder, command)).toMatchObject({ code: 3, err: expect.stringContaining('not followed') });
+      expect(watchkeeperAgain(folder, command)).toMatchObject({
+        code: 3,
+        err: expect.stringContaining('not followed'),
+      });
       expect(readdirSync(join(folder, 'elsewhere'))).toEqual([]);
     }
   });

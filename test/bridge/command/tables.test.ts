@@ -11,7 +11,7 @@ import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../../e2e/testS
 import { testFolder } from '../../harness/folder.js';
 import { appendLines, eventAt } from '../../monitoring/events/eventLines.js';
 import { call, prompt, result, toText } from '../../monitoring/verdict/journals.js';
-import { watchkeeper } from '../cli/program.js';
+import { watchkeeperAgain } from '../cli/manyCalls.js';
 
 // covers: bridge/cli/sessions.ts
 
@@ -104,7 +104,7 @@ describe('lists of files', () => {
   ]);
 
   test.each(['assess', 'backtest'])('have tables of 80 columns: %s', (command) => {
-    const { out } = watchkeeper(folder, [command, 'runs']);
+    const { out } = watchkeeperAgain(folder, [command, 'runs']);
     const table = out.split('\n').slice(
       0,
       out.split('\n').findIndex((line) => /^(?:\d+ run|runs|.*: silence)/.test(line)),
@@ -120,14 +120,14 @@ describe('lists of files', () => {
     ['events', 90],
     ['doctor --quick', 60],
   ])('fit the terminal, each word whole: %s', (command, columns) => {
-    const piped = watchkeeper(folder, command.split(' ')).out;
+    const piped = watchkeeperAgain(folder, command.split(' ')).out;
     const shown = inTerminal(folder, command, columns);
     expect(tooWide(shown, columns).filter((line) => line.trim().includes(' '))).toEqual([]);
     expect(words(shown)).toEqual(words(piped));
   });
 
   test('print one unchanged line for a program', () => {
-    expect(watchkeeper(folder, ['events']).out.trim().split('\n')).toHaveLength(1);
+    expect(watchkeeperAgain(folder, ['events']).out.trim().split('\n')).toHaveLength(1);
   });
 });
 

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { systemProgram } from '../../../bridge/agents/program/findProgram.js';
-import { watchkeeper } from '../../bridge/cli/program.js';
+import { watchkeeperAgain } from '../../bridge/cli/manyCalls.js';
 import { hook, payload } from '../../bridge/hook/hookScene.js';
 import { testFolder } from '../../harness/folder.js';
 import { type Called, everyWord } from './everyCommand.js';
@@ -48,7 +48,7 @@ beforeAll(async () => {
   outside = [join(site.folder, 'bin'), PATH].join(delimiter);
   const inside = ['.', 'node_modules/.bin', site.in('node_modules/.bin')];
   const environment = { PATH: [...inside, outside].join(delimiter), HOME, TMPDIR: temporary };
-  const type = (args: readonly string[], more = {}) => watchkeeper(site.root, args, { ...environment, ...more });
+  const type = (args: readonly string[], more = {}) => watchkeeperAgain(site.root, args, { ...environment, ...more });
   const agent = { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: 'c-0', CLAUDE_PID: String(process.pid) };
   called = await everyWord((command, args) => type([command, ...args], agent));
   for (const args of [['doctor'], ['doctor', '--quick']]) called.push({ line: args.join(' '), ...type(args) });

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { put } from '../../../memory/git/plainGit.js';
 import { Worktrees } from '../../../memory/worktrees/scene.js';
+import { watchkeeperAgain } from '../manyCalls.js';
 import { type Said, watchkeeper } from '../program.js';
 import { called } from './called.js';
 
@@ -58,12 +59,10 @@ export class Ends extends Worktrees {
     return { code, ...JSON.parse(out) };
   }
 
-  /** Calls a command as a process of its own, which may be killed at a failpoint. */
+  /** Calls a command in another process, which is its own if it is to be killed at a failpoint. */
   callIn(directory: string, args: readonly string[], failpoint: string | null = null): Said {
-    return watchkeeper(directory, args, {
-      ...this.variables,
-      ...(failpoint !== null && { WATCHKEEPER_FAILPOINT: failpoint }),
-    });
+    if (failpoint === null) return watchkeeperAgain(directory, args, this.variables);
+    return watchkeeper(directory, args, { ...this.variables, WATCHKEEPER_FAILPOINT: failpoint });
   }
 
   refs(): string {
