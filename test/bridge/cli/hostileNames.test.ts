@@ -10,7 +10,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { sayEach } from '../../../bridge/command/command.js';
 import { visible } from '../../../src/log/visibleText.js';
 import { isoTime } from '../../../src/time.js';
-import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../../e2e/testScene.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS, sayIn } from '../../e2e/testScene.js';
 import { testFolder } from '../../harness/folder.js';
 import { hook, payload } from '../hook/hookScene.js';
 import { expectHarmless, HOSTILE, LONG, WITH_NUL } from './hostileNames.js';
@@ -316,13 +316,11 @@ describeScenes('names of others that a bridge has met', () => {
         [['session', session]],
       ] as const)
         for (const json of [[], ['--json']]) {
-          const { exit, stdout, stderr } = await scene.run([...words, ...json], environment);
-          const [what, code] = [`${words.join(' ')} ${json}`, exit?.code ?? null];
-          expect([what, code === null]).toEqual([what, false]);
-          expectAllHarmless([what], { code, out: stdout, err: stderr }, json.length > 0);
+          const said = await sayIn(scene, [...words, ...json], environment);
+          expectAllHarmless([`${words.join(' ')} ${json}`], said, json.length > 0);
         }
       // A name is no text of several lines.
-      expect((await scene.run(['session', session])).stdout).toMatch(/^asked .* by x\\nFORGED/m);
+      expect((await sayIn(scene, ['session', session])).out).toMatch(/^asked .* by x\\nFORGED/m);
       for (const { title, body } of scene.github.issues()) expectHarmless('the issue', `${title}\n${body}`);
     },
     SCENE_TIMEOUT_MS,

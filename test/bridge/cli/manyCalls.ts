@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { errorCode } from '../../../src/errors.js';
 import { compiledProgram } from '../../../src/host/program.js';
 import { afterThisFile } from '../../harness/scope.js';
@@ -33,24 +34,55 @@ export function watchkeeperAgain(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Said {
-  if (running === null) {
-    const caller = new Caller();
-    running = caller;
-    afterThisFile(async () => {
-      if (running === caller) running = null;
-      await caller.stop();
-    });
+  const caller = callerOfFile();
+  caller.ask({ directory: folder, args, environment: { PATH: process.env.PATH, ...environment } });
+  for (const end = performance.now() + LIMIT_MS; performance.now() < end; ) {
+    const said = caller.look();
+    if (said !== null) return said;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS);
   }
-  const said = running.call({ directory: folder, args, environment: { PATH: process.env.PATH, ...environment } });
-  // It hangs: the next call gets another one.
-  if (said.code === null) running = null;
-  return said;
+  return hanging(caller);
+}
+
+/** As {@link watchkeeperAgain}, while peers in this process answer. One call at a time. */
+export async function watchkeeperMeanwhile(
+  folder: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<Said> {
+  const caller = callerOfFile();
+  caller.ask({ directory: folder, args, environment });
+  for (const end = performance.now() + LIMIT_MS; performance.now() < end; ) {
+    const said = caller.look();
+    if (said !== null) return said;
+    await setTimeout(LOOK_MS);
+  }
+  return hanging(caller);
+}
+
+function callerOfFile(): Caller {
+  if (running !== null) return running;
+  const caller = new Caller();
+  running = caller;
+  afterThisFile(async () => {
+    if (running === caller) running = null;
+    await caller.stop();
+  });
+  return caller;
+}
+
+/** The next call gets another process. */
+function hanging(caller: Caller): Said {
+  if (running === caller) running = null;
+  caller.kill();
+  return { code: null, out: '', err: '' };
 }
 
 class Caller {
   readonly #child: ChildProcess;
   readonly #asks: number;
   readonly #answers: number;
+  readonly #parts: Buffer[] = [];
 
   constructor() {
     const folder = mkdtempSync(join(tmpdir(), 'wk-calls-'));
@@ -64,25 +96,27 @@ class Caller {
     afterThisFile(() => rmSync(folder, { recursive: true }));
   }
 
-  /** @returns the code is null if it does not answer, and it is killed then */
-  call(call: Call): Said {
+  ask(call: Call): void {
     writeSync(this.#asks, `${JSON.stringify(call)}\n`);
-    const parts: Buffer[] = [];
-    for (const end = performance.now() + LIMIT_MS; performance.now() < end; ) {
-      const part = this.#read();
-      if (part === null) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS);
-      else if (parts.push(part) && part.at(-1) === 0x0a) return JSON.parse(Buffer.concat(parts).toString());
+  }
+
+  /** @returns null if it has not said all yet */
+  look(): Said | null {
+    for (let part = this.#read(); part !== null; part = this.#read()) {
+      this.#parts.push(part);
+      if (part.at(-1) === 0x0a) return JSON.parse(Buffer.concat(this.#parts.splice(0)).toString());
     }
+    return null;
+  }
+
+  kill(): void {
     this.#child.kill('SIGKILL');
-    return { code: null, out: '', err: '' };
   }
 
   async stop(): Promise<void> {
     for (const pipe of [this.#asks, this.#answers]) closeSync(pipe);
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    const exited = once(this.#child, 'exit');
-    this.#child.kill('SIGKILL');
-    await exited;
+    await once(this.#child, 'exit');
   }
 
   /** @returns null if nothing is there yet */

@@ -17,6 +17,7 @@ import type { Said } from './program.js';
 const [ASKED = '', ANSWERED = ''] = process.argv.slice(2);
 const FOLDER = join(ownBuild(), 'bridge/cli');
 const MAIN = join(FOLDER, 'main.js');
+const end = process.exit;
 const scripts = new Map<string, Script>();
 
 /** Which program it is says `bridge/cli/main.ts`. */
@@ -78,3 +79,5 @@ const [asked, answered] = [openSync(ASKED, 'r'), openSync(ANSWERED, 'w')];
 // Between two calls nothing else goes on here, as after the end of a process.
 for (let line = nextLine(asked); line !== null; line = nextLine(asked))
   writeAll(answered, `${JSON.stringify(await run(JSON.parse(line)))}\n`);
+// What a command has left behind keeps it from nothing.
+end(0);
