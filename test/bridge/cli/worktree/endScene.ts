@@ -19,22 +19,30 @@ export interface Ended {
   readonly reasons: readonly { readonly reason: string; readonly words: string; readonly remedy: string }[];
 }
 
+export interface Prepared {
+  readonly name: string;
+  readonly prepare: (made: Worktrees) => void;
+}
+
 interface Begun {
   /** For each there is a worktree, with a commit of its own. */
   readonly branches?: readonly string[];
   /** Of `git init`. */
   readonly options?: readonly string[];
+  /** Does more in a new repository, once for all scenes of the same name. */
+  readonly prepared?: Prepared;
 }
 
 export class Ends extends Worktrees {
   readonly memory = join(this.folder, 'memory');
   readonly variables = { ...this.git.variables, WATCHKEEPER_HOME: this.memory };
 
-  constructor({ branches = [], options = [] }: Begun = {}) {
-    super(options, `ends ${branches}`, (made) => {
+  constructor({ branches = [], options = [], prepared }: Begun = {}) {
+    super(options, `ends ${branches} ${prepared?.name}`, (made) => {
       put(join(made.root, '.gitignore'), '*.ignored\n.env\n');
       made.git.commitAll(made.root, 'what is ignored');
       for (const branch of branches) begin(made, branch);
+      prepared?.prepare(made);
     });
   }
 
