@@ -13,9 +13,9 @@ import { Site } from './site.js';
 
 const GIT = systemProgram('git') ?? 'git';
 const TOGETHER = PLANTS.filter(({ isAlone }) => !isAlone);
-/** Notes its words, and then its directory and its variables. */
+/** Notes its words, and then its directory and its variables, without a process for each. */
 const NOTING_GIT = `#!/bin/sh
-{ echo "git $*"; echo "DIRECTORY=$(pwd)"; env | grep -E '^(GIT_|PATH=)'; } >>"$HOME/calls"
+{ echo "git $*"; printf DIRECTORY=; pwd; export -p; } >>"$HOME/calls"
 exec ${GIT} "$@"
 `;
 const CONVERSATION = 'c-1';
@@ -67,8 +67,12 @@ beforeAll(async () => {
 function gitCalls(): GitCall[] {
   const noted = readFileSync(join(site.git.home, 'calls'), 'utf8').split(/^git /m).slice(1);
   return noted.map((text) => {
-    const [words = '', ...variables] = text.trimEnd().split('\n');
-    return { words, variables: Object.fromEntries(variables.map((line) => line.split(/=(.*)/s).slice(0, 2))) };
+    const [words = '', ...lines] = text.trimEnd().split('\n');
+    const named = lines.flatMap((line) => {
+      const [, name = '', value] = /^(?:export )?(DIRECTORY|GIT_\w+|PATH)=['"]?(.*?)['"]?$/.exec(line) ?? [];
+      return value === undefined ? [] : [[name, value]];
+    });
+    return { words, variables: Object.fromEntries(named) };
   });
 }
 
