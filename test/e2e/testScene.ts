@@ -4,6 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe } from '@jest/globals';
+import { watchkeeperMeanwhile } from '../bridge/cli/manyCalls.js';
+import type { Said } from '../bridge/cli/program.js';
 import { afterThisTest } from '../harness/scope.js';
 import { type BridgeScene, openScene, type SceneOptions } from './bridgeScene.js';
 import { findRedisServer } from './redisServer.js';
@@ -29,4 +31,13 @@ export async function openTestScene(
     else process.stderr.write(`evidence of the failed scene: ${folder}\n`);
   });
   return scene;
+}
+
+/** Runs a command to its end as `scene.run` does, but all of them in one process: for tests that ask a bridge many times. */
+export function sayIn(
+  scene: BridgeScene,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Said> {
+  return watchkeeperMeanwhile(scene.folder, args, scene.variables(environment));
 }

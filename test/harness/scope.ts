@@ -29,3 +29,10 @@ export function afterThisTest(cleanup: Cleanup): void {
   if (scopes === undefined) throw new Error('afterThisTest works under jest with test/harness/environment.mjs only');
   scopes.current.push(cleanup);
 }
+
+/** As {@link afterThisTest}, after all tests of the file, wherever it is called. In a proof, after its part. */
+export function afterThisFile(cleanup: Cleanup): void {
+  const scopes = (globalThis as { [SCOPES]?: { current: Cleanup[]; file?: Cleanup[] } })[SCOPES];
+  if (scopes === undefined) throw new Error('afterThisFile works under jest with test/harness/environment.mjs only');
+  (scopes.file ?? scopes.current).push(cleanup);
+}

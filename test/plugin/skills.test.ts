@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { packageRoot } from '../../src/host/program.js';
-import { watchkeeper } from '../bridge/cli/program.js';
+import { watchkeeperAgain } from '../bridge/cli/manyCalls.js';
 import { testFolder } from '../harness/folder.js';
 
 const PLUGIN = join(packageRoot(), 'plugin');
@@ -99,7 +99,7 @@ function usageOf(command: string, word: string): string | null {
 }
 
 function helpOf(command: string): string {
-  const help = helps.get(command) ?? watchkeeper('/', ['help', command]).out;
+  const help = helps.get(command) ?? watchkeeperAgain('/', ['help', command]).out;
   helps.set(command, help);
   return help;
 }

@@ -4,10 +4,10 @@ import { expect, test } from '@jest/globals';
 import { testFolder } from '../harness/folder.js';
 import { endMany } from './ends.js';
 
-test('eight random worktrees are ended, some of them killed, and everything comes back', async () => {
-  const { faults, removed, back, kills } = await endMany(testFolder(), 8, 9);
+test('five random worktrees are ended, some of them killed, and everything comes back', async () => {
+  const { faults, removed, back, kills } = await endMany(testFolder(), 5, 9);
   expect(faults).toEqual([]);
   expect(back).toBe(removed);
-  expect(removed).toBeGreaterThan(5);
-  expect(kills).toBeGreaterThan(5);
+  expect(removed).toBeGreaterThan(3);
+  expect(kills).toBeGreaterThan(3);
 }, 300_000);

@@ -21,7 +21,8 @@ import { readProcessIdentity } from '../../../src/host/identity.js';
 import { LogFile } from '../../../src/log/logDestinations.js';
 import { openToOthers, testFolder } from '../../harness/folder.js';
 import { hook, payload } from '../hook/hookScene.js';
-import { type Said, watchkeeper } from './program.js';
+import { watchkeeperAgain } from './manyCalls.js';
+import type { Said } from './program.js';
 import { WorkScene } from './work/scene.js';
 
 const NOBODY = 65_534;
@@ -47,7 +48,7 @@ function recorded(): Place {
   const folder = testFolder();
   const [home, work] = [join(folder, 'home'), join(folder, 'work')];
   mkdirSync(join(work, '.git'), { recursive: true });
-  const say = (...args: string[]) => watchkeeper(work, args, { WATCHKEEPER_HOME: home });
+  const say = (...args: string[]) => watchkeeperAgain(work, args, { WATCHKEEPER_HOME: home });
   const { session_id: id, folder: session } = JSON.parse(say('track', 'init', 'Mine', '--json').out);
   return { home, work, id, session, say };
 }
@@ -245,7 +246,8 @@ describe('a file that has another name', () => {
   test.each(['workspaces', 'bindings'])('is read, and not written: a log in %s', (folder) => {
     const { home, work } = recorded();
     const variables = { WATCHKEEPER_HOME: home, CLAUDE_CODE_SESSION_ID: 'c-1', CLAUDECODE: '1' };
-    const init = (...more: string[]) => watchkeeper(work, ['track', 'init', 'T', '--concurrent', ...more], variables);
+    const init = (...more: string[]) =>
+      watchkeeperAgain(work, ['track', 'init', 'T', '--concurrent', ...more], variables);
     expect(init().code).toBe(0);
     const [name = ''] = readdirSync(join(home, folder)).filter((each) => !each.startsWith('p_'));
     const path = join(home, folder, name);
@@ -267,7 +269,7 @@ test.each(['sessions', 'workspaces', 'bindings', 'archive', 'a session'])(
     const variables = { CLAUDE_CODE_SESSION_ID: 'c-1', CLAUDECODE: '1' };
     const said =
       name === 'bindings'
-        ? watchkeeper(dirname(home), ['track', 'status'], { WATCHKEEPER_HOME: home, ...variables })
+        ? watchkeeperAgain(dirname(home), ['track', 'status'], { WATCHKEEPER_HOME: home, ...variables })
         : say(...(name === 'workspaces' ? ['track', 'note', '--workspace', 'x'] : ['work', 'list', '--archived']));
     if (name === 'bindings') expect(said.out).not.toContain('Mine');
     else expect(said).toMatchObject({ code: 3, err: expect.stringContaining('links are not followed') });

@@ -10,11 +10,12 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { sayEach } from '../../../bridge/command/command.js';
 import { visible } from '../../../src/log/visibleText.js';
 import { isoTime } from '../../../src/time.js';
-import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../../e2e/testScene.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS, sayIn } from '../../e2e/testScene.js';
 import { testFolder } from '../../harness/folder.js';
 import { hook, payload } from '../hook/hookScene.js';
 import { expectHarmless, HOSTILE, LONG, WITH_NUL } from './hostileNames.js';
-import { type Said, watchkeeper } from './program.js';
+import { watchkeeperAgain } from './manyCalls.js';
+import type { Said } from './program.js';
 import { WorkScene } from './work/scene.js';
 
 interface Place {
@@ -78,7 +79,8 @@ async function hostile(): Promise<Place> {
   const scene = new WorkScene();
   const say = async (...args: string[]) => {
     const [name, ...more] = args;
-    if (name !== 'track' && name !== 'work') return watchkeeper(work, args, { ...variables, XDG_CONFIG_HOME: folder });
+    if (name !== 'track' && name !== 'work')
+      return watchkeeperAgain(work, args, { ...variables, XDG_CONFIG_HOME: folder });
     return asPrinted(await scene.say(name, more, { where: work, variables }));
   };
   const made = await say('track', 'init', HOSTILE, '--step', HOSTILE, '--step', 'b', '--name', HOSTILE, '--json');
@@ -186,7 +188,7 @@ describe('names of others', () => {
     };
     writeFileSync(join(folder, 'critical_events.jsonl'), `${JSON.stringify(event)}\n`);
     for (const words of [['events'], ['events', '--after', 'start'], ['events', '--json']]) {
-      const said = watchkeeper(folder, words, { WATCHKEEPER_LOGS: folder });
+      const said = watchkeeperAgain(folder, words, { WATCHKEEPER_LOGS: folder });
       expect(said).toMatchObject({ code: 1, out: expect.stringContaining('session_unhealthy') });
       expectAllHarmless(words, said, words.includes('--json'));
     }
@@ -314,13 +316,11 @@ describeScenes('names of others that a bridge has met', () => {
         [['session', session]],
       ] as const)
         for (const json of [[], ['--json']]) {
-          const { exit, stdout, stderr } = await scene.run([...words, ...json], environment);
-          const [what, code] = [`${words.join(' ')} ${json}`, exit?.code ?? null];
-          expect([what, code === null]).toEqual([what, false]);
-          expectAllHarmless([what], { code, out: stdout, err: stderr }, json.length > 0);
+          const said = await sayIn(scene, [...words, ...json], environment);
+          expectAllHarmless([`${words.join(' ')} ${json}`], said, json.length > 0);
         }
       // A name is no text of several lines.
-      expect((await scene.run(['session', session])).stdout).toMatch(/^asked .* by x\\nFORGED/m);
+      expect((await sayIn(scene, ['session', session])).out).toMatch(/^asked .* by x\\nFORGED/m);
       for (const { title, body } of scene.github.issues()) expectHarmless('the issue', `${title}\n${body}`);
     },
     SCENE_TIMEOUT_MS,

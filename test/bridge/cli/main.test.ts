@@ -6,6 +6,7 @@ import { compiledProgram, packageRoot } from '../../../src/host/program.js';
 import type { CriticalEvent } from '../../../src/jobs/incidents.js';
 import { testFolder } from '../../harness/folder.js';
 import { appendLines, eventAt } from '../../monitoring/events/eventLines.js';
+import { watchkeeperAgain } from './manyCalls.js';
 import { watchkeeper } from './program.js';
 
 // covers: bridge/cli/program.ts bridge/cli/commandLine.ts
@@ -25,9 +26,9 @@ describe('the command line', () => {
       ['--help', 'events'],
       ['events', '-h'],
     ]) {
-      expect(watchkeeper(folder, args)).toEqual(help);
+      expect(watchkeeperAgain(folder, args)).toEqual(help);
     }
-    expect(watchkeeper(folder, [])).toMatchObject({ code: 2, out: '' });
+    expect(watchkeeperAgain(folder, [])).toMatchObject({ code: 2, out: '' });
   });
 
   test('explains one word of a command if it is asked for that one', () => {
@@ -37,8 +38,8 @@ describe('the command line', () => {
       code: 0,
       out: expect.stringMatching(/^usage: watchkeeper track step .*\n\n {2}step ID /),
     });
-    expect(watchkeeper(folder, ['help', 'track', 'step'])).toEqual(help);
-    expect(watchkeeper(folder, ['track', '--help']).out).toMatch(/^usage: watchkeeper track WORD /);
+    expect(watchkeeperAgain(folder, ['help', 'track', 'step'])).toEqual(help);
+    expect(watchkeeperAgain(folder, ['track', '--help']).out).toMatch(/^usage: watchkeeper track WORD /);
   });
 
   test.each([
@@ -57,7 +58,7 @@ describe('the command line', () => {
     [['events', 'akc'], /"akc" is not a subcommand of events: use ack, archive, or none to read/],
     [['enqueue', '--project', 'local'], /--text is missing, for example --text "say hello"/],
   ])('%j is a usage error of one line', (args, words) => {
-    const said = watchkeeper(testFolder(), args);
+    const said = watchkeeperAgain(testFolder(), args);
     expect(said).toMatchObject({ code: 2, out: '' });
     expect(said.err).toMatch(words);
     expect(said.err).toMatch(/^watchkeeper: .+\n$/);
@@ -67,11 +68,11 @@ describe('the command line', () => {
     const folder = testFolder();
     const faulty = { WATCHKEEPER_CONTAINER_DIES_WHOLE: 'yes', AGENT_CONCURRENCY: 'many' };
     for (const command of ['bridge', 'watchdog']) {
-      const said = watchkeeper(folder, [command], faulty);
+      const said = watchkeeperAgain(folder, [command], faulty);
       expect(said).toMatchObject({ code: 2, err: expect.stringContaining('docker compose run --rm bridge doctor') });
     }
-    expect(watchkeeper(folder, ['sessions'], faulty).err).not.toContain('docker');
-    expect(watchkeeper(folder, ['bridge'], { AGENT_CONCURRENCY: 'many' }).err).not.toContain('docker');
+    expect(watchkeeperAgain(folder, ['sessions'], faulty).err).not.toContain('docker');
+    expect(watchkeeperAgain(folder, ['bridge'], { AGENT_CONCURRENCY: 'many' }).err).not.toContain('docker');
   });
 
   test('prints text of others without secrets and without terminal sequences', () => {
@@ -81,7 +82,10 @@ describe('the command line', () => {
     const event = eventAt('i1', 0, { reason: hostile, untrusted_excerpt: hostile });
     appendLines(join(folder, 'logs/critical_events.jsonl'), [event]);
     for (const args of [['events'], ['events', '--json']]) {
-      const said = watchkeeper(folder, args, { WATCHDOG_PING_URL: 'https://x.example', GITHUB_TOKEN_FILE: 'token' });
+      const said = watchkeeperAgain(folder, args, {
+        WATCHDOG_PING_URL: 'https://x.example',
+        GITHUB_TOKEN_FILE: 'token',
+      });
       expect(said.code).toBe(1);
       expect(said.out).toContain('\\u001b[2J\\u009b31m\\u202e [redacted:own_secret] [redacted:github_token]');
       if (args.length === 2)
@@ -98,7 +102,7 @@ describe('the command line', () => {
     mkdirSync(join(folder, 'logs'));
     make(join(folder, 'logs/critical_events.jsonl'));
     for (const args of [['events'], ['events', '--follow'], ['events', 'ack', 'i1.detected'], ['daydream']]) {
-      const said = watchkeeper(folder, args);
+      const said = watchkeeperAgain(folder, args);
       expect([args, said.code, said.out]).toEqual([args, 3, '']);
       expect(said.err).toMatch(
         new RegExp(
@@ -148,12 +152,12 @@ describe('the command line', () => {
       mkdirSync(dirname(join(folder, name)), { recursive: true });
       execFileSync('mkfifo', [join(folder, name)]);
     }
-    expect(watchkeeper(folder, ['sessions'])).toMatchObject({
+    expect(watchkeeperAgain(folder, ['sessions'])).toMatchObject({
       code: 3,
       err: expect.stringMatching(/endpoint\.json cannot be read: it is a pipe, not a plain file/),
     });
     appendLines(join(folder, 'logs/critical_events.jsonl'), [eventAt('i1', 0)]);
-    expect(watchkeeper(folder, ['events', 'archive'])).toMatchObject({
+    expect(watchkeeperAgain(folder, ['events', 'archive'])).toMatchObject({
       code: 2,
       err: expect.stringMatching(/reader\.json is damaged \(it is a pipe, not a plain file\): delete it/),
     });
@@ -167,7 +171,7 @@ describe('the command line', () => {
     const folder = testFolder();
     writeFileSync(join(folder, 'token'), 'hunter2hunter2');
     appendLines(join(folder, 'logs/critical_events.jsonl'), [eventAt('i1', 0)]);
-    const said = watchkeeper(folder, command.split(' '), { GITHUB_TOKEN_FILE: 'token' });
+    const said = watchkeeperAgain(folder, command.split(' '), { GITHUB_TOKEN_FILE: 'token' });
     expect(said).toMatchObject({ code: 0, out: expect.stringMatching(words), err: '' });
   });
 
@@ -179,7 +183,7 @@ describe('the command line', () => {
       mkdirSync(join(folder, 'logs'));
       mkdirSync(join(folder, 'elsewhere'));
       symlinkSync(join(folder, 'elsewhere'), join(folder, 'logs', name));
-      expect(watchkeeper(folder, ['bridge'])).toMatchObject({
+      expect(watchkeeperAgain(folder, ['bridge'])).toMatchObject({
         code: 2,
         err: expect.stringMatching(new RegExp(`logs/${name} is a link.*not followed: remove it`)),
       });
@@ -196,7 +200,10 @@ describe('the command line', () => {
       appendLines(join(folder, 'logs/critical_events.jsonl'), [eventAt('i1', 0)]);
       mkdirSync(join(folder, 'elsewhere'));
       symlinkSync(join(folder, 'elsewhere'), join(folder, 'logs', name));
-      expect(watchkeeper(folder, command)).toMatchObject({ code: 3, err: expect.stringContaining('not followed') });
+      expect(watchkeeperAgain(folder, command)).toMatchObject({
+        code: 3,
+        err: expect.stringContaining('not followed'),
+      });
       expect(readdirSync(join(folder, 'elsewhere'))).toEqual([]);
     }
   });
@@ -206,7 +213,7 @@ describe('the command line', () => {
     const folder = testFolder();
     const newer = { ...eventAt('i2', 1), v: 2 } as unknown as CriticalEvent;
     appendLines(join(folder, 'logs/critical_events.jsonl'), [eventAt('i1', 0), newer, eventAt('i3', 2)]);
-    const said = watchkeeper(folder, ['events', '--json']);
+    const said = watchkeeperAgain(folder, ['events', '--json']);
     expect(said.err).toMatch(/1 event of a newer version left out/);
     expect(
       said.out
@@ -214,12 +221,12 @@ describe('the command line', () => {
         .split('\n')
         .map((text) => JSON.parse(text).incident_id),
     ).toEqual(['i1', 'i3']);
-    expect(watchkeeper(folder, ['daydream']).err).toMatch(/1 event of a newer version left out/);
+    expect(watchkeeperAgain(folder, ['daydream']).err).toMatch(/1 event of a newer version left out/);
   });
 
   test('prints no text of its own that its redactor takes for a secret', () => {
     const folder = testFolder();
-    const doctor = watchkeeper(folder, ['doctor', '--quick']);
+    const doctor = watchkeeperAgain(folder, ['doctor', '--quick']);
     expect(doctor.out).toContain('TELEGRAM_BOT_TOKEN is not set: messages come from the terminal');
     const helps = everyHelp();
     expect(helps.length).toBeGreaterThan(10);
@@ -236,7 +243,7 @@ describe('the command line', () => {
     const folder = testFolder();
     writeFileSync(join(folder, 'token'), 'hunter2hunter2');
     writeFileSync(join(folder, 'redis'), 'http://hunter2hunter2');
-    const said = watchkeeper(folder, ['sessions'], {
+    const said = watchkeeperAgain(folder, ['sessions'], {
       GITHUB_TOKEN_FILE: 'token',
       REDIS_URL_FILE: 'redis',
       WATCHDOG_CRON: 'hunter2hunter2',
@@ -253,8 +260,8 @@ const helps: string[] = [];
 function everyHelp(): readonly string[] {
   if (helps.length > 0) return helps;
   const folder = testFolder();
-  const overview = watchkeeper(folder, ['help']).out;
+  const overview = watchkeeperAgain(folder, ['help']).out;
   const names = [...overview.matchAll(/^ {2}(\w+) {2}/gm)].map(([, name = '']) => name);
-  helps.push(overview, ...names.map((name) => watchkeeper(folder, ['help', name]).out));
+  helps.push(overview, ...names.map((name) => watchkeeperAgain(folder, ['help', name]).out));
   return helps;
 }

@@ -18,14 +18,15 @@ import { homeFolder } from '../../../memory/home/places.js';
 import { compiledProgram } from '../../../src/host/program.js';
 import { NO_SPACE, onSmallDisk, testWithMounts } from '../../e2e/smallDisk.js';
 import { openToOthers, testFolder } from '../../harness/folder.js';
-import { type Said, watchkeeper } from './program.js';
+import { watchkeeperAgain } from './manyCalls.js';
+import type { Said } from './program.js';
 
 const BLOCKS = 4;
 const NOBODY = 65_534;
 const asRoot = process.getuid?.() === 0 ? test : test.skip;
 
 function homeOf(folder: string, home: string) {
-  return (...args: string[]): Said => watchkeeper(folder, args, { WATCHKEEPER_HOME: home });
+  return (...args: string[]): Said => watchkeeperAgain(folder, args, { WATCHKEEPER_HOME: home });
 }
 
 /** Everything that a home may be used for. */
@@ -77,23 +78,23 @@ describe('a home that cannot be used', () => {
   test('is refused if it is relative: each directory would have a memory of its own', () => {
     const folder = testFolder();
     for (const variable of ['WATCHKEEPER_HOME', 'WATCHKEEPER_MEMORY'])
-      expect(watchkeeper(folder, ['track', 'init', 'T'], { [variable]: 'here' })).toMatchObject({
+      expect(watchkeeperAgain(folder, ['track', 'init', 'T'], { [variable]: 'here' })).toMatchObject({
         code: 2,
         err: `watchkeeper: ${variable} is "here", and must be an absolute path\n`,
       });
     expect(existsSync(join(folder, 'here'))).toBe(false);
-    expect(watchkeeper(folder, ['track', 'init', 'T'], { HOME: 'here' })).toMatchObject({
+    expect(watchkeeperAgain(folder, ['track', 'init', 'T'], { HOME: 'here' })).toMatchObject({
       code: 2,
       err: 'watchkeeper: HOME is "here", and must be an absolute path\n',
     });
     expect(() => homeFolder({})).toThrow(/^HOME is not set.*set WATCHKEEPER_HOME$/);
-    watchkeeper(folder, ['track', 'init', 'T'], { XDG_STATE_HOME: 'here', HOME: join(folder, 'me') });
+    watchkeeperAgain(folder, ['track', 'init', 'T'], { XDG_STATE_HOME: 'here', HOME: join(folder, 'me') });
     expect(readdirSync(folder)).toEqual(['me']);
   });
 
   test('is meant by a relative --dir as seen from the current directory', () => {
     const folder = testFolder();
-    const { out } = watchkeeper(folder, ['track', '--dir', 'here', 'init', 'T', '--json']);
+    const { out } = watchkeeperAgain(folder, ['track', '--dir', 'here', 'init', 'T', '--json']);
     expect(JSON.parse(out).folder).toBe(join(folder, 'here/sessions', JSON.parse(out).session_id));
   });
 

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { testFolder } from '../../harness/folder.js';
 import { freePort } from '../../harness/freePort.js';
-import { type Said, watchkeeper } from './program.js';
+import { watchkeeperAgain } from './manyCalls.js';
+import type { Said } from './program.js';
 
 // covers: bridge/cli/sessionMemory.ts
 // covers: bridge/cli/sessions.ts
@@ -22,7 +23,7 @@ beforeEach(async () => {
   };
 });
 
-const say = (...args: string[]): Said => watchkeeper(join(folder, 'work'), args, environment);
+const say = (...args: string[]): Said => watchkeeperAgain(join(folder, 'work'), args, environment);
 const begin = (): string =>
   JSON.parse(say('track', 'init', 'Fix it', '--step', 'Look', '--step', 'Mend', '--json').out).session_id;
 

@@ -19,15 +19,21 @@ const [CLI = '', QUICK = '', HOOK = '', SERVER = '', LIBRARY = '', CALLS = ''] =
 const HOOKS = join(packageRoot(), 'plugin/hooks/hooks.json');
 const MODULE = compiledProgram('bridge/command/compiled');
 
-/** In a process of its own: a flag of V8 that another test has set here would have it compile everything anew. */
-function startsCompiled(program: string, kept = `${program}.cache`, flags: readonly string[] = []): boolean {
+/**
+ * In one process of its own: a flag of V8 that another test has set here would have it compile everything anew.
+ * @param programs each with its code; V8 compiles the same file only once in a process
+ */
+function startCompiled(programs: readonly (readonly [string, string])[], flags: readonly string[] = []): boolean[] {
   const code = `import { compiledScript } from ${JSON.stringify(MODULE)};
-    console.log(compiledScript(${JSON.stringify(program)}, ${JSON.stringify(kept)}).cachedDataRejected === false);`;
+    const started = ${JSON.stringify(programs)}.map(([program, kept]) => compiledScript(program, kept).cachedDataRejected === false);
+    console.log(JSON.stringify(started));`;
   const args = [...flags, '--input-type=module', '--eval', code];
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   expect(stderr).toBe('');
   return JSON.parse(stdout);
 }
+
+const withCache = (program: string) => [program, `${program}.cache`] as const;
 
 function copyWith(change: (cache: string) => void): string {
   const copy = join(testFolder(), 'program.cjs');
@@ -50,19 +56,20 @@ function flipBit(path: string): void {
   writeFileSync(path, bytes);
 }
 
-test.each([CLI, QUICK])('the command line starts from the code that the build kept: %s', (program) => {
-  expect(startsCompiled(program)).toBe(true);
+test('the command line, the MCP server and its parts start from the code that the build kept', () => {
+  const programs = [CLI, QUICK, SERVER, LIBRARY, CALLS];
+  expect(startCompiled(programs.map(withCache))).toEqual(programs.map(() => true));
 });
 
-test.each([SERVER, LIBRARY, CALLS])('so does the MCP server: %s', (program) => {
-  expect(startsCompiled(program)).toBe(true);
+const EVENTS = Object.keys(JSON.parse(readFileSync(HOOKS, 'utf8')).hooks);
+const hookWith = (event: string) => [HOOK, join(HOOK, `../${event}.cache`)] as const;
+
+test.each(EVENTS)('so does the hook for %s', (event) => {
+  expect(startCompiled([hookWith(event)], HOOK_FLAGS)).toEqual([true]);
 });
 
-test.each(Object.keys(JSON.parse(readFileSync(HOOKS, 'utf8')).hooks))('so does the hook for %s', (event) => {
-  const kept = join(HOOK, `../${event}.cache`);
-  expect(startsCompiled(HOOK, kept, HOOK_FLAGS)).toBe(true);
-  // With other flags V8 takes none of it.
-  expect(startsCompiled(HOOK, kept)).toBe(false);
+test('with other flags V8 takes none of the code of a hook', () => {
+  expect(startCompiled([hookWith(EVENTS[0] ?? '')])).toEqual([false]);
 });
 
 test.each([CLI, QUICK, HOOK])('a letter of %s is a byte', (path) => {
@@ -81,11 +88,9 @@ test('letters of all languages in the product mean in its programs what they mea
 });
 
 test.each([
-  ['doctor', 'program'],
   ['bridge', 'program'],
   ['--version', 'quickProgram'],
   ['track', 'quickProgram'],
-  ['sessions', 'quickProgram'],
 ])(
   'a stack trace names the program of %s by its path below the build, wherever the package lies',
   (command, program) => {
@@ -112,18 +117,18 @@ test('code of another Node is left alone, even if V8 would take it', () => {
   };
   const own = nameOf(`${CLI}.cache`);
   expect(own).toBe(`${process.version} ${process.arch} ${statSync(process.execPath).size}`);
-  expect(startsCompiled(copyWith(rename(own)))).toBe(true);
-  for (const other of [
+  const others = [
     own.replace(/^v\d+\.\d+\.\d+/, 'v20.20.1'),
     own.replace(process.arch, 'arm64'),
     own.replace(/\d+$/, '1'),
-  ])
-    expect([other, other !== own && startsCompiled(copyWith(rename(other)))]).toEqual([other, false]);
+  ];
+  expect(others).not.toContain(own);
+  const copies = [own, ...others].map((name) => withCache(copyWith(rename(name))));
+  expect(startCompiled(copies)).toEqual([true, false, false, false]);
 });
 
 test('code that is damaged, cut off or gone is left alone', () => {
-  expect(startsCompiled(copyWith(() => undefined))).toBe(true);
-  expect(startsCompiled(copyWith(flipBit))).toBe(false);
-  expect(startsCompiled(copyWith((path) => truncateSync(path, 100)))).toBe(false);
-  expect(startsCompiled(copyWith((path) => rmSync(path)))).toBe(false);
+  const changes = [() => undefined, flipBit, (path: string) => truncateSync(path, 100), (path: string) => rmSync(path)];
+  const copies = changes.map((change) => withCache(copyWith(change)));
+  expect(startCompiled(copies)).toEqual([true, false, false, false]);
 });

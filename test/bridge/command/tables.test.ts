@@ -7,11 +7,11 @@ import { describe, expect, test } from '@jest/globals';
 import { renderTable } from '../../../bridge/command/table.js';
 import { compiledProgram } from '../../../src/host/program.js';
 import { Conversation } from '../../e2e/conversation.js';
-import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../../e2e/testScene.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS, sayIn } from '../../e2e/testScene.js';
 import { testFolder } from '../../harness/folder.js';
 import { appendLines, eventAt } from '../../monitoring/events/eventLines.js';
 import { call, prompt, result, toText } from '../../monitoring/verdict/journals.js';
-import { watchkeeper } from '../cli/program.js';
+import { watchkeeperAgain } from '../cli/manyCalls.js';
 
 // covers: bridge/cli/sessions.ts
 
@@ -70,24 +70,24 @@ describeScenes('the lists of a bridge', () => {
       await conversation.answered('done');
       await conversation.closing();
       const [first, second] = [conversation.session, conversation.revival];
-      const sessions = await scene.run(['sessions']);
-      const incidents = await scene.run(['incidents']);
-      for (const { stdout } of [sessions, incidents]) {
-        expect(tooWide(stdout, 80)).toEqual([]);
-        expect(stdout.split(/\s+/)).toEqual(expect.arrayContaining([first]));
+      const sessions = await sayIn(scene, ['sessions']);
+      const incidents = await sayIn(scene, ['incidents']);
+      for (const { out } of [sessions, incidents]) {
+        expect(tooWide(out, 80)).toEqual([]);
+        expect(out.split(/\s+/)).toEqual(expect.arrayContaining([first]));
       }
-      expect(sessions.stdout.split(/\s+/)).toEqual(expect.arrayContaining([second]));
-      expect(sessions.stdout).toContain('(run_failed_exit_1)');
-      expect(sessions.stdout.match(/デプロイして \[redacted:own_secret\] and then/g)).toHaveLength(2);
-      expect(sessions.stdout).not.toContain('twice');
-      expect(incidents.stdout).toMatch(/http:\/\/\S+\/issues\/1\b/);
+      expect(sessions.out.split(/\s+/)).toEqual(expect.arrayContaining([second]));
+      expect(sessions.out).toContain('(run_failed_exit_1)');
+      expect(sessions.out.match(/デプロイして \[redacted:own_secret\] and then/g)).toHaveLength(2);
+      expect(sessions.out).not.toContain('twice');
+      expect(incidents.out).toMatch(/http:\/\/\S+\/issues\/1\b/);
       const shown = inTerminal(scene.folder, `session ${first}`, 72, {
         REDIS_URL: scene.redis.url,
         GITHUB_TOKEN: scene.github.token,
       });
       expect(tooWide(shown, 72).filter((line) => line.trim().includes(' '))).toEqual([]);
       expect(shown.split(/\s+/)).toEqual(expect.arrayContaining([first, '[redacted:own_secret]', 'twice.']));
-      const data = JSON.parse((await scene.run(['sessions', '--json'])).stdout);
+      const data = JSON.parse((await sayIn(scene, ['sessions', '--json'])).out);
       expect(data.sessions[0].message_text).toMatch(/^デプロイして \[redacted:own_secret\] .*Do it twice\.$/s);
     },
     SCENE_TIMEOUT_MS,
@@ -104,7 +104,7 @@ describe('lists of files', () => {
   ]);
 
   test.each(['assess', 'backtest'])('have tables of 80 columns: %s', (command) => {
-    const { out } = watchkeeper(folder, [command, 'runs']);
+    const { out } = watchkeeperAgain(folder, [command, 'runs']);
     const table = out.split('\n').slice(
       0,
       out.split('\n').findIndex((line) => /^(?:\d+ run|runs|.*: silence)/.test(line)),
@@ -120,14 +120,14 @@ describe('lists of files', () => {
     ['events', 90],
     ['doctor --quick', 60],
   ])('fit the terminal, each word whole: %s', (command, columns) => {
-    const piped = watchkeeper(folder, command.split(' ')).out;
+    const piped = watchkeeperAgain(folder, command.split(' ')).out;
     const shown = inTerminal(folder, command, columns);
     expect(tooWide(shown, columns).filter((line) => line.trim().includes(' '))).toEqual([]);
     expect(words(shown)).toEqual(words(piped));
   });
 
   test('print one unchanged line for a program', () => {
-    expect(watchkeeper(folder, ['events']).out.trim().split('\n')).toHaveLength(1);
+    expect(watchkeeperAgain(folder, ['events']).out.trim().split('\n')).toHaveLength(1);
   });
 });
 

@@ -14,8 +14,8 @@ import { basename, join } from 'node:path';
 
 /** Git puts them into every repository, and runs none of them. */
 const SAMPLE = '.sample';
-/** Files in which git notes where a linked worktree is. */
-const WITH_PATHS = ['.git', 'gitdir'];
+/** Files in which git notes where a linked worktree is, and a remote. */
+const WITH_PATHS = ['.git', 'gitdir', 'config'];
 
 interface Entry {
   /** Relative to the folder. */
@@ -34,8 +34,8 @@ export interface Snapshot {
 const known = new Map<string, Snapshot>();
 
 /**
- * Fills a folder: the first time with `make`, afterwards with a copy of what that has made. The paths of linked worktrees in it are those
- * of the copy.
+ * Fills a folder: the first time with `make`, afterwards with a copy of what that has made. The paths of linked worktrees and of
+ * remotes in it are those of the copy.
  * @param name of what it is filled with
  * @param folder must be empty, or not there, unless `make` can do with what is in it
  */

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { systemProgram } from '../../../bridge/agents/program/findProgram.js';
-import { watchkeeper } from '../../bridge/cli/program.js';
+import { watchkeeperAgain } from '../../bridge/cli/manyCalls.js';
 import { hook, payload } from '../../bridge/hook/hookScene.js';
 import { testFolder } from '../../harness/folder.js';
 import { type Called, everyWord } from './everyCommand.js';
@@ -13,9 +13,9 @@ import { Site } from './site.js';
 
 const GIT = systemProgram('git') ?? 'git';
 const TOGETHER = PLANTS.filter(({ isAlone }) => !isAlone);
-/** Notes its words, and then its directory and its variables. */
+/** Notes its words, and then its directory and its variables, without a process for each. */
 const NOTING_GIT = `#!/bin/sh
-{ echo "git $*"; echo "DIRECTORY=$(pwd)"; env | grep -E '^(GIT_|PATH=)'; } >>"$HOME/calls"
+{ echo "git $*"; printf DIRECTORY=; pwd; export -p; } >>"$HOME/calls"
 exec ${GIT} "$@"
 `;
 const CONVERSATION = 'c-1';
@@ -48,7 +48,7 @@ beforeAll(async () => {
   outside = [join(site.folder, 'bin'), PATH].join(delimiter);
   const inside = ['.', 'node_modules/.bin', site.in('node_modules/.bin')];
   const environment = { PATH: [...inside, outside].join(delimiter), HOME, TMPDIR: temporary };
-  const type = (args: readonly string[], more = {}) => watchkeeper(site.root, args, { ...environment, ...more });
+  const type = (args: readonly string[], more = {}) => watchkeeperAgain(site.root, args, { ...environment, ...more });
   const agent = { CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: 'c-0', CLAUDE_PID: String(process.pid) };
   called = await everyWord((command, args) => type([command, ...args], agent));
   for (const args of [['doctor'], ['doctor', '--quick']]) called.push({ line: args.join(' '), ...type(args) });
@@ -67,8 +67,12 @@ beforeAll(async () => {
 function gitCalls(): GitCall[] {
   const noted = readFileSync(join(site.git.home, 'calls'), 'utf8').split(/^git /m).slice(1);
   return noted.map((text) => {
-    const [words = '', ...variables] = text.trimEnd().split('\n');
-    return { words, variables: Object.fromEntries(variables.map((line) => line.split(/=(.*)/s).slice(0, 2))) };
+    const [words = '', ...lines] = text.trimEnd().split('\n');
+    const named = lines.flatMap((line) => {
+      const [, name = '', value] = /^(?:export )?(DIRECTORY|GIT_\w+|PATH)=['"]?(.*?)['"]?$/.exec(line) ?? [];
+      return value === undefined ? [] : [[name, value]];
+    });
+    return { words, variables: Object.fromEntries(named) };
   });
 }
 

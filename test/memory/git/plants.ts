@@ -29,11 +29,10 @@ post-commit pre-rebase post-checkout post-merge pre-push pre-receive update proc
 reference-transaction push-to-checkout pre-auto-gc post-rewrite sendemail-validate fsmonitor-watchman post-index-change`;
 
 const git = (...args: string[]): Command => ({ args });
-const [ADD, COMMIT, DIFF, FETCH, STATUS] = [
+const [ADD, COMMIT, DIFF, STATUS] = [
   git('add', '-A'),
   git('commit', '-q', '--allow-empty', '-m', 'x'),
   git('diff'),
-  git('fetch', 'evil'),
   git('status'),
 ];
 const inTerminal = (...args: string[]): Command => ({ args, inTerminal: true });
@@ -106,33 +105,33 @@ const OF_TALK: readonly Plant[] = [
   {
     name: 'remote.<name>.uploadpack',
     plant(site, run) {
-      remote(site, { url: site.other(), uploadpack: run });
+      remote(site, 'uploadpack', { url: site.other(), uploadpack: run });
     },
-    proof: [FETCH],
+    proof: [git('fetch', 'uploadpack')],
   },
   {
     name: 'remote.<name>.receivepack',
     plant(site, run) {
-      remote(site, { url: site.other(), receivepack: run });
+      remote(site, 'receivepack', { url: site.other(), receivepack: run });
     },
-    proof: [git('push', 'evil', 'HEAD:refs/heads/x')],
+    proof: [git('push', 'receivepack', 'HEAD:refs/heads/x')],
   },
   {
     name: 'remote.<name>.url',
     keys: ['remote.<name>.pushurl', 'protocol.allow', 'protocol.<name>.allow'],
     plant(site, run) {
       site.config({ 'protocol.ext.allow': 'always' });
-      remote(site, { url: `ext::${run}` });
+      remote(site, 'url', { url: `ext::${run}` });
     },
-    proof: [FETCH],
+    proof: [git('fetch', 'url')],
   },
   {
     name: 'remote.<name>.vcs',
     plant(site, run) {
       site.config({ 'protocol.ext.allow': 'always' });
-      remote(site, { url: run, vcs: 'ext' });
+      remote(site, 'vcs', { url: run, vcs: 'ext' });
     },
-    proof: [FETCH],
+    proof: [git('fetch', 'vcs')],
   },
   {
     name: 'url.<base>.insteadOf',
@@ -455,14 +454,15 @@ function hooks(site: Site, mark: string, folder: string): void {
   for (const hook of HOOKS.split(/\s+/)) site.program(mark, join(folder, hook));
 }
 
-function remote(site: Site, settings: Readonly<Record<string, string>>): void {
-  site.config(Object.fromEntries(Object.entries(settings).map(([key, value]) => [`remote.evil.${key}`, value])));
+/** Each with a name of its own, so that none hides another. */
+function remote(site: Site, name: string, settings: Readonly<Record<string, string>>): void {
+  site.config(Object.fromEntries(Object.entries(settings).map(([key, value]) => [`remote.${name}.${key}`, value])));
 }
 
 /** A copy that fetches what it lacks when it is needed. */
 function partialCopy(lose: (site: Site) => void): Plant['plant'] {
   return (site, run) => {
-    remote(site, { url: site.other(), uploadpack: run, promisor: 'true', partialclonefilter: 'blob:none' });
+    remote(site, 'evil', { url: site.other(), uploadpack: run, promisor: 'true', partialclonefilter: 'blob:none' });
     site.config({ 'core.repositoryFormatVersion': '1', 'extensions.partialClone': 'evil' });
     lose(site);
   };

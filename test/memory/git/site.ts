@@ -49,9 +49,12 @@ export class Site {
     return [...new Set(marks)].sort();
   }
 
+  /** Adds settings, to those of the checkout if it is not said where. */
   config(settings: Readonly<Record<string, string>>, ...where: string[]): void {
-    for (const [key, value] of Object.entries(settings))
-      this.git.run(this.root, 'config', ...where, '--add', key, value);
+    if (where.length === 0) appendFileSync(this.in('.git/config'), Object.entries(settings).map(asWritten).join(''));
+    else
+      for (const [key, value] of Object.entries(settings))
+        this.git.run(this.root, 'config', ...where, '--add', key, value);
   }
 
   /** Gives a changed file an attribute. */
@@ -116,4 +119,15 @@ export class Site {
   get #marks(): string {
     return join(this.folder, 'marks');
   }
+}
+
+/** @returns a setting as git writes it into a file, for which it would need a process each */
+function asWritten([key, value]: readonly [string, string]): string {
+  const [section, name] = [key.slice(0, key.indexOf('.')), key.slice(key.lastIndexOf('.') + 1)];
+  const below = key.slice(section.length + 1, -name.length - 1);
+  return `[${section}${below === '' ? '' : ` ${quoted(below)}`}]\n\t${name} = ${quoted(value)}\n`;
+}
+
+function quoted(text: string): string {
+  return `"${text.replace(/["\\]/g, '\\$&')}"`;
 }

@@ -16,7 +16,8 @@ import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { archiveSession, unarchiveSession } from '../../../memory/keeping/archive.js';
 import { verifySession } from '../../../memory/keeping/verify.js';
 import { documentAt } from '../../../memory/workspaces/document.js';
-import { compiledProgram } from '../../../src/host/program.js';
+import { watchkeeperAgain } from '../../bridge/cli/manyCalls.js';
+import { type Said, watchkeeper } from '../../bridge/cli/program.js';
 import { type MemoryScene, memoryScene } from '../scene.js';
 
 let scene: MemoryScene;
@@ -119,17 +120,14 @@ test('the check names a copy that is gone, and makes it again from the document'
   expect(faults()).toEqual([{ check: 'documents', ok: false, found: 'no copy of docs/plan.md' }]);
 });
 
-/** The command line, in a process that is killed at the named instant. */
-function work(args: readonly string[], failpoint = '') {
-  return spawnSync(process.execPath, [compiledProgram('bridge/cli/main'), 'work', ...args], {
-    cwd: scene.directory,
-    encoding: 'utf8',
-    env: {
-      PATH: process.env.PATH,
-      WATCHKEEPER_HOME: scene.home,
-      ...(failpoint && { WATCHKEEPER_FAILPOINT: failpoint }),
-    },
-  });
+const KILLED = { code: null, err: expect.stringContaining('tripped: kill') };
+
+/** A word of `work`, in a process of its own if that is killed at an instant. */
+function work(args: readonly string[], failpoint = ''): Said {
+  const words = ['work', ...args];
+  const variables = { WATCHKEEPER_HOME: scene.home };
+  if (failpoint === '') return watchkeeperAgain(scene.directory, words, variables);
+  return watchkeeper(scene.directory, words, { ...variables, WATCHKEEPER_FAILPOINT: failpoint });
 }
 
 test.each([
@@ -145,12 +143,12 @@ test.each([
 ])('killed at %s, the next look finishes it: each document is there once', (failpoint) => {
   writeFileSync(join(scene.directory, 'design.md'), 'the design\n');
   nameDocuments({ plan: 'docs/plan.md', design: 'design.md' });
-  expect(work(['archive', id], failpoint).signal).toBe('SIGKILL');
-  expect(work(['show', id]).status).toBe(0);
+  expect(work(['archive', id], failpoint)).toMatchObject(KILLED);
+  expect(work(['show', id]).code).toBe(0);
   expect(existsSync(join(scene.home, 'sessions', id))).toBe(false);
   expect(copies()).toEqual({ 'plan.md': 'the plan\n', 'design.md': 'the design\n' });
   const verified = work(['verify', id]);
-  expect([verified.status, verified.stdout]).toEqual([0, expect.not.stringContaining('FAULTY')]);
+  expect([verified.code, verified.out]).toEqual([0, expect.not.stringContaining('FAULTY')]);
   expect(scene.open().holder()).toBeNull();
 });
 
@@ -158,5 +156,5 @@ test('the command says what is missing, and succeeds', () => {
   nameDocuments({ plan: 'docs/plan.md' });
   rmSync(plan());
   const said = work(['archive', id]);
-  expect([said.status, said.stderr]).toEqual([0, expect.stringContaining('docs/plan.md: it is not there')]);
+  expect([said.code, said.err]).toEqual([0, expect.stringContaining('docs/plan.md: it is not there')]);
 });

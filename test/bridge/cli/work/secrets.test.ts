@@ -10,7 +10,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { packageRoot } from '../../../../src/host/program.js';
 import { testFolder } from '../../../harness/folder.js';
 import { everythingBelow, piecesIn, plantedTexts, TOKENS } from '../../../secrets/planted.js';
-import { watchkeeper } from '../program.js';
+import { watchkeeperAgain } from '../manyCalls.js';
 import { type Caller, WorkScene } from './scene.js';
 
 const TEXTS = plantedTexts();
@@ -36,7 +36,7 @@ async function type(name: 'track' | 'work', args: readonly string[], caller: Cal
 
 /** Runs the program as people do, and keeps what they see. */
 function run(args: readonly string[], variables: Readonly<Record<string, string>> = {}): void {
-  const said = watchkeeper(scene.directory, args, {
+  const said = watchkeeperAgain(scene.directory, args, {
     WATCHKEEPER_HOME: scene.home,
     // As the scene says.
     WATCHKEEPER_HOST: 'host',

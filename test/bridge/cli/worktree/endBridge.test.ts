@@ -2,7 +2,7 @@
 /** `worktree end` asks the bridge what runs or waits in a worktree. */
 import { expect, test } from '@jest/globals';
 import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from '../../../e2e/testScene.js';
-import { watchkeeper } from '../program.js';
+import { watchkeeperAgain } from '../manyCalls.js';
 import { Ends } from './endScene.js';
 
 describeScenes('a worktree with work of a bridge', () => {
@@ -13,12 +13,12 @@ describeScenes('a worktree with work of a bridge', () => {
       const made = new Ends();
       const [one, two] = [made.begun('feature/one'), made.begun('feature/two')];
       const environment = { ...made.variables, REDIS_URL: redis.url };
-      const said = watchkeeper(one, ['enqueue', '--project', 'local', '--json', '--text', 'go on'], environment);
+      const said = watchkeeperAgain(one, ['enqueue', '--project', 'local', '--json', '--text', 'go on'], environment);
       expect(said).toMatchObject({ code: 0 });
       const { session_id } = JSON.parse(said.out);
       expect(await store.records.sessionIds('pending')).toEqual([session_id]);
       const end = (name: string) =>
-        watchkeeper(made.root, ['worktree', 'end', name, '--discard', name, '--json'], environment);
+        watchkeeperAgain(made.root, ['worktree', 'end', name, '--discard', name, '--json'], environment);
       expect(end('two').code).toBe(0);
       expect(made.isGone(two)).toBe(true);
       const stays = end('one');
@@ -30,7 +30,7 @@ describeScenes('a worktree with work of a bridge', () => {
           remedy: `wait for it, or \`watchkeeper cancel ${session_id}\``,
         },
       ]);
-      expect(watchkeeper(made.root, ['cancel', session_id], environment).code).toBe(0);
+      expect(watchkeeperAgain(made.root, ['cancel', session_id], environment).code).toBe(0);
       expect(end('one').code).toBe(0);
       expect(made.isGone(one)).toBe(true);
     },
@@ -43,9 +43,9 @@ test('a Redis that is named and does not answer is said; without one there is no
   made.begun('feature/one');
   made.begun('feature/two');
   const nowhere = { ...made.variables, REDIS_URL: 'redis://127.0.0.1:1' };
-  const named = watchkeeper(made.root, ['worktree', 'end', 'one', '--merge'], nowhere);
+  const named = watchkeeperAgain(made.root, ['worktree', 'end', 'one', '--merge'], nowhere);
   expect(named).toMatchObject({ code: 0, err: expect.stringContaining('its bridge was not asked: ') });
-  const none = watchkeeper(made.root, ['worktree', 'end', 'two', '--merge'], made.variables);
+  const none = watchkeeperAgain(made.root, ['worktree', 'end', 'two', '--merge'], made.variables);
   expect(none.code).toBe(0);
   expect(none.err).not.toContain('bridge');
 });

@@ -6,10 +6,12 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFil
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { cutOffRemovals } from '../../../../memory/worktrees/records.js';
 import { FAILPOINTS } from '../../../../src/failpoints.js';
+import { readProcessIdentity } from '../../../../src/host/identity.js';
 import { compiledProgram } from '../../../../src/host/program.js';
 import { untilStopped } from '../../../harness/stopped.js';
-import { Ends, put } from './endScene.js';
+import { Ends, type Prepared, put } from './endScene.js';
 
 let made: Ends;
 let path: string;
@@ -27,17 +29,17 @@ const FIRST = 'worktree.keep.before';
 /** The folder has another name, or is gone, and there is something left to do. */
 const CUT_OFF = /^worktree\.(move|confirm|folder|forget|branch|note)\.after/;
 
-async function unfinished(): Promise<readonly { readonly name: string }[]> {
-  return JSON.parse((await made.say(['list', '--json'])).out).unfinished;
+/** @returns the names that `list` has them by */
+function unfinished(): string[] {
+  return cutOffRemovals(join(made.root, '.git'), readProcessIdentity('host')).map(({ name }) => name);
 }
 
 /** @returns the ref that keeps what was removed */
-async function nothingIsLeft(): Promise<string> {
+function nothingIsLeft(): string {
   expect(made.isGone(path)).toBe(true);
   expect(readdirSync(dirname(path))).toEqual([]);
   expect(made.git.run(made.root, 'worktree', 'list').trim().split('\n')).toHaveLength(1);
   expect(readdirSync(join(made.root, '.git/watchkeeper/removing'))).toEqual([]);
-  expect(await unfinished()).toEqual([]);
   made.fsck();
   const refs = made.refs();
   expect(refs).not.toContain('refs/heads/feature/one');
@@ -59,14 +61,9 @@ describe('a merge that is killed', () => {
       kill(point);
       // Also the commit is there, whatever was reached.
       expect(made.git.run(made.root, 'cat-file', '-t', tip).trim()).toBe('commit');
-      const isCutOff = CUT_OFF.test(point);
-      expect((await unfinished()).map(({ name }) => name)).toEqual(isCutOff ? ['feature/one'] : []);
-      if (isCutOff)
-        expect((await made.say(['list'])).out).toContain(
-          'feature/one: its removal was cut off; `watchkeeper worktree end feature/one --merge` finishes it',
-        );
+      expect(unfinished()).toEqual(CUT_OFF.test(point) ? ['feature/one'] : []);
       expect(await made.end(['one', '--merge'])).toMatchObject({ code: 0 });
-      const kept = await nothingIsLeft();
+      const kept = nothingIsLeft();
       expect(made.git.run(made.root, 'rev-list', '--count', 'main').trim()).toBe('4');
       expect(readFileSync(join(made.root, 'feature-one.txt'), 'utf8')).toBe('feature/one\n');
       expect(made.git.run(made.root, 'rev-parse', kept).trim()).toBe(tip);
@@ -74,13 +71,32 @@ describe('a merge that is killed', () => {
   );
 });
 
+test('people are told how to finish a merge that was killed, until that is done', async () => {
+  kill('worktree.move.after');
+  expect(JSON.parse((await made.say(['list', '--json'])).out).unfinished).toMatchObject([{ name: 'feature/one' }]);
+  expect((await made.say(['list'])).out).toContain(
+    'feature/one: its removal was cut off; `watchkeeper worktree end feature/one --merge` finishes it',
+  );
+  expect(await made.end(['one', '--merge'])).toMatchObject({ code: 0 });
+  expect(JSON.parse((await made.say(['list', '--json'])).out).unfinished).toEqual([]);
+});
+
+const WITH_REMOTE: Prepared = {
+  name: 'with a remote',
+  prepare({ git, root, folder }) {
+    git.run(root, 'clone', '-q', '--bare', root, join(folder, 'remote'));
+    git.run(root, 'remote', 'add', 'origin', join(folder, 'remote'));
+    git.run(root, 'push', '-q', '-u', 'origin', 'feature/one');
+  },
+};
+
 describe('a discarding that is killed', () => {
   beforeEach(() => {
+    made = new Ends({ branches: ['feature/one'], prepared: WITH_REMOTE });
+    path = made.placeOf('feature/one');
+    tip = made.head(path);
     appendFileSync(join(path, 'a.txt'), 'changed\n');
     put(join(path, 'new.txt'), 'new\n');
-    made.git.run(made.root, 'clone', '-q', '--bare', made.root, join(made.folder, 'remote'));
-    made.git.run(made.root, 'remote', 'add', 'origin', join(made.folder, 'remote'));
-    made.git.run(path, 'push', '-q', '-u', 'origin', 'feature/one');
   });
 
   // The other effects are those of a merge. `npm run prove -- worktree-ends` kills at them, too.
@@ -89,7 +105,7 @@ describe('a discarding that is killed', () => {
     const end = ['one', '--discard', 'one', '--remote'];
     kill(point, end);
     const again = await made.ended(end);
-    const ref = await nothingIsLeft();
+    const ref = nothingIsLeft();
     expect(made.git.say(join(made.folder, 'remote'), ['rev-parse', '--verify', '-q', 'feature/one']).code).not.toBe(0);
     expect(made.git.run(made.root, 'show', `${ref}:new.txt`)).toBe('new\n');
     expect(made.git.run(made.root, 'show', `${ref}:a.txt`)).toContain('changed\n');
@@ -105,10 +121,10 @@ test('a removal that is killed before its record is put away is finished, with t
   made.git.run(made.root, 'worktree', 'add', '-q', '--force', other, 'feature/one');
   put(join(path, 'new.txt'), 'new\n');
   kill('worktree.note.after', [path, '--discard', 'one']);
-  expect((await unfinished()).map(({ name }) => name)).toEqual(['feature/one']);
+  expect(unfinished()).toEqual(['feature/one']);
   const { code, way_back } = await made.ended([path, '--discard', 'one']);
   expect(code).toBe(0);
-  expect(await unfinished()).toEqual([]);
+  expect(unfinished()).toEqual([]);
   expect(JSON.parse((await made.say(['list', '--json'])).out).removed).toMatchObject([{ path, way_back }]);
   made.git.commitAll(other, 'the branch goes on');
   made.wayBack(way_back);
@@ -133,7 +149,7 @@ test('a folder that changes before it is deleted gets its name back', async () =
   expect(code).toBe(1);
   expect(await out).toContain(`${path} was changed in the meantime: try again`);
   expect(readFileSync(join(path, 'late.txt'), 'utf8')).toBe('late\n');
-  expect(await unfinished()).toEqual([]);
+  expect(unfinished()).toEqual([]);
 });
 
 test('a folder that changes after a kill gets its name back', async () => {
@@ -146,24 +162,29 @@ test('a folder that changes after a kill gets its name back', async () => {
   expect(readFileSync(join(path, 'late.txt'), 'utf8')).toBe('late\n');
 });
 
-test.each<[string, (record: Record<string, unknown>) => void]>([
-  ['another folder', (record) => Object.assign(record, { doomed: join(made.folder, 'precious') })],
-  ['a folder outside by dots', (record) => Object.assign(record, { doomed: `${record.doomed}/../../../precious` })],
-  ['no commit', (record) => Object.assign(record, { tip: '--exec=touch' })],
-  ['another ref', (record) => Object.assign(record, { kept: 'refs/heads/x; touch y' })],
-  ["another of git's folders", (record) => Object.assign(record, { folder: join(made.folder, 'precious') })],
-])('a record that names %s, as an agent could write one, is not obeyed', async (_, change) => {
-  put(join(made.folder, 'precious/file'), 'precious\n');
+test('a record that names something else, as an agent could write one, is not obeyed', async () => {
+  const precious = join(made.folder, 'precious');
+  put(join(precious, 'file'), 'precious\n');
   kill('worktree.confirm.after');
   const [name = ''] = readdirSync(join(made.root, '.git/watchkeeper/removing'));
   const file = join(made.root, '.git/watchkeeper/removing', name);
   const record = JSON.parse(readFileSync(file, 'utf8'));
-  change(record);
+  for (const [what, changed] of Object.entries({
+    'another folder': { doomed: precious },
+    'a folder outside by dots': { doomed: `${record.doomed}/../../../precious` },
+    'no commit': { tip: '--exec=touch' },
+    'another ref': { kept: 'refs/heads/x; touch y' },
+    "another of git's folders": { folder: precious },
+  })) {
+    writeFileSync(file, JSON.stringify({ ...record, ...changed }));
+    expect([what, unfinished()]).toEqual([what, []]);
+    expect([what, (await made.end(['one', '--merge'])).code]).not.toEqual([what, 0]);
+    expect([what, readFileSync(join(precious, 'file'), 'utf8')]).toEqual([what, 'precious\n']);
+    expect([what, made.has('refs/heads/feature/one')]).toEqual([what, true]);
+  }
+  // What was refused is the change alone.
   writeFileSync(file, JSON.stringify(record));
-  expect(await unfinished()).toEqual([]);
-  expect((await made.end(['one', '--merge'])).code).not.toBe(0);
-  expect(readFileSync(join(made.folder, 'precious/file'), 'utf8')).toBe('precious\n');
-  expect(made.has('refs/heads/feature/one')).toBe(true);
+  expect(unfinished()).toEqual(['feature/one']);
 });
 
 test('a folder that came in the place of one that was taken away stays, as does that one', async () => {
@@ -180,7 +201,7 @@ test('a folder that came in the place of one that was taken away stays, as does 
 test('a record of a removal that never began removes nothing later', async () => {
   kill('worktree.record.after');
   made.git.run(made.root, 'worktree', 'remove', path);
-  expect(await unfinished()).toEqual([]);
+  expect(unfinished()).toEqual([]);
   const { code } = await made.end(['one', '--merge']);
   expect(code).toBe(2);
   expect(made.has('refs/heads/feature/one')).toBe(true);

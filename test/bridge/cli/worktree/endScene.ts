@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { put } from '../../../memory/git/plainGit.js';
 import { Worktrees } from '../../../memory/worktrees/scene.js';
+import { watchkeeperAgain } from '../manyCalls.js';
 import { type Said, watchkeeper } from '../program.js';
 import { called } from './called.js';
 
@@ -18,22 +19,30 @@ export interface Ended {
   readonly reasons: readonly { readonly reason: string; readonly words: string; readonly remedy: string }[];
 }
 
+export interface Prepared {
+  readonly name: string;
+  readonly prepare: (made: Worktrees) => void;
+}
+
 interface Begun {
   /** For each there is a worktree, with a commit of its own. */
   readonly branches?: readonly string[];
   /** Of `git init`. */
   readonly options?: readonly string[];
+  /** Does more in a new repository, once for all scenes of the same name. */
+  readonly prepared?: Prepared;
 }
 
 export class Ends extends Worktrees {
   readonly memory = join(this.folder, 'memory');
   readonly variables = { ...this.git.variables, WATCHKEEPER_HOME: this.memory };
 
-  constructor({ branches = [], options = [] }: Begun = {}) {
-    super(options, `ends ${branches}`, (made) => {
+  constructor({ branches = [], options = [], prepared }: Begun = {}) {
+    super(options, `ends ${branches} ${prepared?.name}`, (made) => {
       put(join(made.root, '.gitignore'), '*.ignored\n.env\n');
       made.git.commitAll(made.root, 'what is ignored');
       for (const branch of branches) begin(made, branch);
+      prepared?.prepare(made);
     });
   }
 
@@ -58,12 +67,10 @@ export class Ends extends Worktrees {
     return { code, ...JSON.parse(out) };
   }
 
-  /** Calls a command as a process of its own, which may be killed at a failpoint. */
+  /** Calls a command in another process, which is its own if it is to be killed at a failpoint. */
   callIn(directory: string, args: readonly string[], failpoint: string | null = null): Said {
-    return watchkeeper(directory, args, {
-      ...this.variables,
-      ...(failpoint !== null && { WATCHKEEPER_FAILPOINT: failpoint }),
-    });
+    if (failpoint === null) return watchkeeperAgain(directory, args, this.variables);
+    return watchkeeper(directory, args, { ...this.variables, WATCHKEEPER_FAILPOINT: failpoint });
   }
 
   refs(): string {
