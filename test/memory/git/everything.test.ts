@@ -94,8 +94,8 @@ test('git is asked by our configuration, or where the repository is and how it i
     ),
     '-C ROOT rev-parse --git-dir',
   ]);
-  const ours = expect.stringMatching(`^${temporary}/watchkeeper-git-\\w{6}$`);
-  const inOurs = expect.stringMatching(`^${temporary}/watchkeeper-git-\\w{6}/`);
+  const ours = expect.stringMatching(`^${temporary}/watchkeeper-git-\\d+-\\w{6}$`);
+  const inOurs = expect.stringMatching(`^${temporary}/watchkeeper-git-\\d+-\\w{6}/`);
   const isTrial = ({ words }: GitCall) => words.includes('core.attributesFile=/dev/null');
   for (const { variables } of calls.filter(isTrial))
     expect(variables).toMatchObject({
