@@ -44,6 +44,11 @@ export function changesCell({ dirt, ghost, operation }: ListedWorktree): string 
   return [changes === '' ? 'clean' : changes, ...middle].join(', ');
 }
 
+/** Why it is merged, or not. */
+export function whyWords({ why }: Answer): string {
+  return WORDS[why];
+}
+
 export function mergedCell({ merged }: ListedWorktree): string {
   return merged === null ? '-' : `${merged.merged}: ${mergedWords(merged)}`;
 }

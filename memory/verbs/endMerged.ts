@@ -2,6 +2,7 @@
 import { counted } from '../../src/counted.js';
 import type { Memory } from '../sessions/memory.js';
 import { endedLines, endedValue, reasonLines, reasonsValue } from '../show/endWords.js';
+import { whyWords } from '../show/worktreeWords.js';
 import type { Ended } from '../worktrees/end.js';
 import { type Examined, NO_ANSWER_ON_DEFAULT } from '../worktrees/examine.js';
 import type { RepositoryPlace } from '../worktrees/place.js';
@@ -101,7 +102,10 @@ async function removeSafe(
 }
 
 function safeLines({ safe }: Judged): string[] {
-  return safe.map(({ name, worktree }) => `merged, and nothing speaks against it: ${name} (${worktree.path})`);
+  return safe.map(({ name, worktree, merged }) => {
+    const why = merged === null ? '' : `: ${whyWords(merged)}`;
+    return `merged, and nothing speaks against it: ${name} (${worktree.path})${why}`;
+  });
 }
 
 function stayingLines({ staying, unmerged, unknown }: Judged): string[] {

@@ -608,7 +608,8 @@ test('`end --merged` shows those that are merged and free, and removes them with
   const before = all();
   const shown = await made.end(['--merged']);
   expect(shown.code).toBe(1);
-  expect(shown.out.match(/^merged, and nothing speaks against it: feature\/n-[0-3] /gm)).toHaveLength(4);
+  const reasons = shown.out.match(/(?<=^merged, and nothing speaks against it: feature\/n-[0-3] \(\S+\): ).*$/gm);
+  expect(reasons).toEqual(['squashed', 'squashed', 'in its history', 'in its history']);
   expect(shown.out).toContain('feature/n-4 stays, and nothing was changed: 1 reason');
   expect(shown.out).toContain('nothing was removed: add --yes to remove 4');
   expect(await made.end(['--merged'], made.root, 'no')).toMatchObject({ code: 1, err: 'nothing was removed\n' });
