@@ -48,7 +48,7 @@ export function wayToBringBack(removed: Removed, variables: GitVariables): Bring
 function lineOf(repository: Repository, removed: Removed, place: string): BringingBack | null {
   const ended = endedOf(repository, removed);
   if (ended === 'unanswered') return ended;
-  if (ended !== null) return { line: wayBack(ended, place).join(' && ') };
+  if (ended !== null) return { line: wayBack(ended, place).join(' ') };
   const { root, common } = removed;
   const words = sourceOf(repository, removed);
   if (words === null || words === 'unanswered') return words;

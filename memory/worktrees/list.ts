@@ -1,6 +1,7 @@
 /** The worktrees of a repository, with what git says of each. No byte of the repository is changed. */
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { SECOND } from '../../src/time.js';
+import { commitNamed } from '../git/ancestry.js';
 import { checkoutIn } from '../git/checkout.js';
 import type { GitVariables } from '../git/gitLine.js';
 import { type Asking, type Repository, withRepository } from '../git/repository.js';
@@ -106,10 +107,12 @@ function answersFor(repository: Repository, base: Base | null, worktrees: readon
   if (base === null) return answers;
   const target = new Target(repository, base.commit, MOST_IN_A_LIST);
   const known = new Map<string, Answer>();
-  for (const { path, head, branch } of worktrees) {
-    if (head === null || branch === base.branch) continue;
-    const answer = known.get(head) ?? target.answer(head);
-    known.set(head, answer);
+  for (const { path, head, branch, operation } of worktrees) {
+    // In the middle of a rebase or bisect, another commit is checked out than that of the branch.
+    const began = operation?.branch == null ? head : commitNamed(repository, `refs/heads/${operation.branch}`);
+    if (began === null || began === 'unanswered' || branch === base.branch) continue;
+    const answer = known.get(began) ?? target.answer(began);
+    known.set(began, answer);
     answers.set(path, answer);
   }
   return answers;

@@ -137,7 +137,7 @@ function repositoryReasons({ worktree, dirt, tracked, submodules, ignored, insid
           {
             reason: 'repository' as const,
             words: `it has ${initialised.length > 0 ? `the submodule ${named(initialised)}` : 'a submodule'}, whose commits are in ${modules}`,
-            remedy: `push the submodule's commits, then \`git -C ${shellWord(path)} submodule deinit --force --all && rm -r ${shellWord(modules)}\``,
+            remedy: `push the submodule's commits, and keep its changes, new files and stashes elsewhere: \`git -C ${shellWord(path)} submodule foreach --recursive 'git status --short; git stash list'\` shows them, and \`git -C ${shellWord(path)} submodule deinit --force --all && rm -r ${shellWord(modules)}\` deletes them`,
           },
         ]
       : []),

@@ -39,9 +39,15 @@ const HAS_FILES = ' --work-tree=.';
 /**
  * An option is put between a name and a commit: after a name such as `login` the commit would be taken for a secret, and not be printed.
  * @param home a directory of the repository that stays
- * @returns the commands that bring it back, one after the other, for a shell
+ * @returns the lines of one command for a shell, which brings it back. Where a step fails, none after it runs: it would write into what is
+ *   there instead, such as newer work in the same folder, or a repository around it
  */
 export function wayBack(removed: Removed, home: string): string[] {
+  const steps = stepsBack(removed, home);
+  return steps.map((step, index) => (index < steps.length - 1 ? `${step} &&` : step));
+}
+
+function stepsBack(removed: Removed, home: string): string[] {
   const { path, branch, kept: ref, head, has_files, filters, is_detached } = removed;
   const [git, there] = [`git -C ${shellWord(home)}`, `git -C ${shellWord(path)}`];
   const isWhole = !has_files || ref === null;

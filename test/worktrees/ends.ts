@@ -177,7 +177,7 @@ class Ends {
       if (this.#git.say(this.#root, ['cat-file', '-e', `${commit}^{commit}`]).code !== 0)
         this.#fault(held, `the commit ${commit} is lost`);
     if (held.isRemoved) {
-      const { status, stderr } = spawnSync('sh', ['-e', '-c', (held.wayBack ?? []).join('\n')], {
+      const { status, stderr } = spawnSync('sh', ['-c', (held.wayBack ?? []).join('\n')], {
         encoding: 'utf8',
         env: { ...this.#git.variables, LC_ALL: 'C', GIT_PAGER: 'cat' },
       });

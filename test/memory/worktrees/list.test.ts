@@ -157,6 +157,8 @@ describe('what git is in the middle of', () => {
     made.git.say(path, args);
     expect(made.at(path)).toMatchObject({ branch: 'feature/one', operation: { kind, branch } });
     if (kind !== 'bisect') expect(made.at(path).dirt?.tracked).toEqual(['a.txt']);
+    // In a rebase and a bisect, what is checked out is merged; the branch is not.
+    expect(made.at(path).merged).toMatchObject({ merged: 'no' });
   });
 });
 

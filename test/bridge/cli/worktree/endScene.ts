@@ -91,7 +91,7 @@ export class Ends extends Worktrees {
 
   /** Types the printed commands into a shell. @throws if one of them fails */
   wayBack(commands: readonly string[]): void {
-    const { status, stderr } = spawnSync('sh', ['-e', '-c', commands.join('\n')], {
+    const { status, stderr } = spawnSync('sh', ['-c', commands.join('\n')], {
       encoding: 'utf8',
       env: { ...this.git.variables, LC_ALL: 'C' },
     });
