@@ -31,6 +31,7 @@ const ALIASES: Readonly<Record<string, Field | 'references'>> = {
   ...{ notes: 'notes', 'other notes': 'notes' },
 };
 const FRONT = /^---\r?\n([\s\S]*?)\r?\n---\r?\n/;
+const FENCE = /^(?:```|~~~)/;
 const ITEM = /^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ x]\]\s+)?/i;
 
 /** @returns the text of a file, with a line end */
@@ -58,28 +59,34 @@ function itemOf(text: string): string {
 
 /**
  * @param text Markdown with front matter, or with a heading as its title
- * @returns the fields that are in it
+ * @returns the fields that are in it. What stands before the first section, and sections with names of their own, become notes
  * @throws UsageError if the front matter is no YAML
  */
 export function handoffIn(text: string): Partial<HandoffDocument> {
-  const [all = '', yaml = ''] = FRONT.exec(text) ?? [];
+  const marked = text.replace(/^\ufeff/, '');
+  const [all = '', yaml = ''] = FRONT.exec(marked) ?? [];
   const front = frontOf(yaml);
-  const { title, sections } = sectionsOf(text.slice(all.length));
+  const { title, sections } = sectionsOf(marked.slice(all.length));
   const found: Record<string, unknown> = {};
-  for (const [heading, lines] of sections) {
-    const field = ALIASES[heading];
-    if (field === undefined) continue;
-    if (LISTS.includes(field)) found[field] = [...((found[field] as string[] | undefined) ?? []), ...itemsOf(lines)];
-    else found[field] = [found[field], lines.join('\n').trim()].filter(Boolean).join('\n\n');
+  const add = (field: Field, words: string) => {
+    if (words !== '') found[field] = [found[field], words].filter(Boolean).join('\n\n');
+  };
+  for (const { heading, lines } of sections) {
+    const field = heading === null ? undefined : ALIASES[heading.toLowerCase().replace(/:$/, '')];
+    const words = lines.join('\n').trim();
+    if (field === undefined) add('notes', [heading ?? '', words].filter(Boolean).join('\n'));
+    else if (LISTS.includes(field))
+      found[field] = [...((found[field] as string[] | undefined) ?? []), ...itemsOf(lines)];
+    else add(field as Field, words);
   }
   const references = [...textsOf(front.references), ...((found.references as string[] | undefined) ?? [])];
-  const topic = typeof front.topic === 'string' ? front.topic : title;
+  const [topic = title] = [front.topic, front.title].filter((value) => typeof value === 'string');
   return { ...found, references, tags: textsOf(front.tags), ...(topic !== null && { title: topic }) };
 }
 
 function frontOf(yaml: string): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = parse(yaml);
+    const value: unknown = parse(yaml, { logLevel: 'error' });
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
   } catch (error) {
     throw new UsageError(`the front matter is no YAML: ${describeError(error)}`);
@@ -90,16 +97,22 @@ function textsOf(value: unknown): string[] {
   return [value ?? []].flat().map(String);
 }
 
-function sectionsOf(body: string): { readonly title: string | null; readonly sections: [string, string[]][] } {
+interface Section {
+  /** Null for what stands before the first one. */
+  readonly heading: string | null;
+  readonly lines: string[];
+}
+
+function sectionsOf(body: string): { readonly title: string | null; readonly sections: readonly Section[] } {
   let title: string | null = null;
-  const sections: [string, string[]][] = [];
+  const sections: Section[] = [{ heading: null, lines: [] }];
   let isCode = false;
   for (const line of body.split(/\r?\n/)) {
-    if (/^(```|~~~)/.test(line)) isCode = !isCode;
-    const [, marks = '', words = ''] = (isCode ? null : /^(#{1,2})\s+(.*?)\s*#*$/.exec(line)) ?? [];
-    if (marks === '#') title ??= words;
-    else if (marks === '##') sections.push([words.toLowerCase().replace(/:$/, ''), []]);
-    else sections.at(-1)?.[1].push(line);
+    if (FENCE.test(line)) isCode = !isCode;
+    const [, marks = '', heading = ''] = (isCode ? null : /^(#{1,2})\s+(.*?)\s*#*$/.exec(line)) ?? [];
+    if (marks === '#' && title === null) title = heading;
+    else if (marks !== '') sections.push({ heading, lines: [] });
+    else sections.at(-1)?.lines.push(line);
   }
   return { title, sections };
 }
@@ -108,8 +121,10 @@ function sectionsOf(body: string): { readonly title: string | null; readonly sec
 function itemsOf(lines: readonly string[]): string[] {
   const items: string[] = [];
   let isNew = true;
+  let isCode = false;
   for (const line of lines) {
-    const isItem = ITEM.test(line) && !/^\s{2,}/.test(line);
+    if (FENCE.test(line.trimStart())) isCode = !isCode;
+    const isItem = !isCode && ITEM.test(line) && !/^\s{2,}/.test(line);
     if (isItem || (isNew && line.trim() !== '')) items.push(line.replace(ITEM, ''));
     else if (items.length > 0) items[items.length - 1] += `\n${line.replace(/^ {1,2}/, '')}`;
     isNew = line.trim() === '' && !items.some((item) => item.trim() !== '');

@@ -49,10 +49,11 @@ describe('Markdown', () => {
     });
   });
 
-  test('leads back to the same document, but for headings within a text', () => {
+  test('leads back to the same document, but for headings within a text, which become notes', () => {
     const { state: _, ...rest } = DOCUMENT;
     const back = documentOf(handoffIn(handoffMarkdown(HANDOFF)), redactShapes);
-    expect(back).toMatchObject({ ...rest, learnings: ['tokens live 1 h\nsee auth.ts:12', '- a dash'] });
+    const notes = 'not a title\n\nhalf done\n```\n## in code\n```';
+    expect(back).toMatchObject({ ...rest, learnings: ['tokens live 1 h\nsee auth.ts:12', '- a dash'], notes });
   });
 
   test('of others is read by the names of its sections', () => {
@@ -62,6 +63,7 @@ topic: Search
 references: [a.md]
 ---
 # Handoff: something
+Read this first.
 ## Task(s)
 Make it fast.
 ## Learnings
@@ -72,8 +74,10 @@ Make it fast.
 2) src/b.ts
 ## Action Items & Next Steps
 First paragraph
-## Unknown
-x
+## Risks:
+The key expires on Friday.
+# Another title
+y
 `;
     expect(handoffIn(text)).toEqual({
       title: 'Search',
@@ -82,11 +86,19 @@ x
       files: ['src/a.ts', 'src/b.ts'],
       next: ['First paragraph'],
       references: ['a.md'],
+      notes: 'Read this first.\n\nRisks:\nThe key expires on Friday.\n\nAnother title\ny',
       tags: [],
     });
+    expect(handoffIn('\ufeff---\ntitle: Named so here\n---\n# Handoff')).toMatchObject({ title: 'Named so here' });
     expect(handoffIn('# A title\n## Next\n- b').title).toBe('A title');
     expect(() => handoffIn('---\na: [\n---\n')).toThrow('no YAML');
   });
+});
+
+test('code in an item stays one piece', () => {
+  const text = ['## Learnings', '- configure it:', '```yaml', '- name: a', '- name: b', '```', '- ask Ann'].join('\n');
+  const learnings = ['configure it:\n```yaml\n- name: a\n- name: b\n```', 'ask Ann'];
+  expect(handoffIn(text)).toMatchObject({ learnings });
 });
 
 test('nothing in it is obeyed by a terminal, and what shows nothing is nothing', () => {
