@@ -7,6 +7,7 @@ import { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { CorruptRecordError } from '../../src/errors.js';
 import { failpoint } from '../../src/failpoints.js';
+import { revivalSessionId } from '../../src/ids.js';
 import { goesFirst } from '../../src/jobs/lanes.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import { hostOfLane } from '../../src/jobs/names.js';
@@ -125,8 +126,11 @@ export class JobQueue implements WorkQueue {
     }
     const regained: string[] = [];
     for (const session of inOrder([...this.waiting.values()].filter(({ session_id }) => !stored.has(session_id)))) {
-      const { session_id } = session;
-      if ((await regain.isMissing(session_id)) && (await regain.waiting(session))) regained.push(session_id);
+      const { session_id, revival_of } = session;
+      // A message whose second attempt is stored does not wait, whatever is remembered.
+      const isFollowed = revival_of === null && !(await regain.isMissing(revivalSessionId(session_id)));
+      if (isFollowed || !(await regain.isMissing(session_id))) continue;
+      if (await regain.waiting(session)) regained.push(session_id);
     }
     return regained;
   }
@@ -193,14 +197,24 @@ const LONGEST_REMEMBERED = 4_096;
 
 /** The sessions that this process knows to wait, by id, the oldest first. Saves a lookup before a run, whose start checks the record. */
 export class WaitingSessions extends Newest<string, AgentSession> {
+  /** By session, its `rev` when a run of it began here. */
+  readonly #begun = new Newest<string, number>(MOST_REMEMBERED);
+
   constructor() {
     super(MOST_REMEMBERED);
   }
 
-  /** @param session pending */
+  /** @param session pending; it may have been read before its run began here, and does not wait then */
   keep(session: AgentSession): void {
+    if (session.rev <= (this.#begun.get(session.session_id) ?? -1)) return;
     if (session.request.message_text.length > LONGEST_REMEMBERED) this.delete(session.session_id);
     else this.set(session.session_id, session);
+  }
+
+  /** @param session as its run begins with it */
+  began({ session_id, rev }: AgentSession): void {
+    this.delete(session_id);
+    this.#begun.set(session_id, rev);
   }
 
   /** @returns the session, which is forgotten here; null if it was not remembered */

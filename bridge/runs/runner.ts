@@ -120,6 +120,7 @@ export class Runner implements Service {
     // The start detects changes in the store; it does not detect changes here.
     const mayBegin = this.#isOpen && !this.#context.leaving.aborted;
     if (mustWait || !mayBegin || this.#inLane(lane) !== undefined) return this.#keepWaiting(session_id);
+    this.#context.waiting.began(session);
     const job = new RunJob(this.#context, session, this.#ends);
     const ended = job.run(this.#givingUp.signal).finally(() => this.#live.delete(session_id));
     this.#live.set(session_id, { job, ended });

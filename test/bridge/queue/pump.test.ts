@@ -147,6 +147,34 @@ describeWithRedis('the pump', () => {
   });
 
   // rule: a-forgotten-record-is-stored-once
+  test('does not store a message again that has begun, though a late wake remembers how it waited', async () => {
+    const { store, openQueue, accept } = await openScene();
+    const waited = must(await store.records.session(await accept('1')));
+    const queue = openQueue();
+    queue.waiting.keep(waited);
+    queue.waiting.began(waited);
+    queue.waiting.keep(waited);
+    await forgetAll(store);
+    expect(await queue.regainWaiting()).toEqual([]);
+    // It was put back since, which is another state of it.
+    queue.waiting.keep({ ...waited, rev: waited.rev + 2 });
+    expect(await queue.regainWaiting()).toEqual([waited.session_id]);
+  });
+
+  // rule: a-forgotten-record-is-stored-once
+  test('does not store a message again whose second attempt is there', async () => {
+    const { store, openQueue, accept } = await openScene();
+    const first = must(await store.records.session(await accept('1')));
+    const second = revivalOf(first, systemClock.now() + HOUR);
+    const queue = openQueue();
+    queue.waiting.keep(first);
+    await forgetAll(store);
+    expect(await store.regain.waiting(second)).toBe(true);
+    expect(await queue.regainWaiting()).toEqual([]);
+    expect(await store.records.session(first.session_id)).toBeNull();
+  });
+
+  // rule: a-forgotten-record-is-stored-once
   test.each(['a second attempt', 'an interrupted session'])(
     'stores %s again before the messages that wait behind it, so that none of them starts first',
     async (which) => {
