@@ -256,6 +256,16 @@ describeWithRedis('a run', () => {
     expect(markedPids(must(after.run).run_id)).toEqual([]);
   });
 
+  // rule: a-forgotten-record-is-stored-once
+  test('leaves its session not remembered as waiting, also by a wake that was read before it began', async () => {
+    const scene = await openScene();
+    const session = await scene.accept('answer me');
+    const waited = must(await now(scene, session));
+    await scene.runner.execute(session.session_id, noRoom);
+    scene.waiting.keep(waited);
+    expect(scene.waiting.has(session.session_id)).toBe(false);
+  });
+
   test('answers all the same if its worklog cannot be written, which is logged once', async () => {
     const scene = await openScene();
     const session = await scene.accept('answer me');
