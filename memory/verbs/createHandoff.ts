@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { UsageError } from '../../src/errors.js';
 import { parseJson } from '../../src/json.js';
+import { oneLine } from '../../src/log/visibleText.js';
 import { handoffIn } from '../exchange/handoffMarkdown.js';
 import { checkoutOf } from '../git/checkout.js';
 import { Git, type GitState } from '../git/git.js';
@@ -15,6 +16,8 @@ import type { OpenSession } from '../sessions/sessions.js';
 import { pathInWorkspace, type Workspace } from '../workspaces/workspace.js';
 import { each, type Input, option } from './fields.js';
 import { type Outcome, verb } from './verb.js';
+
+const MOST_NAMED = 5;
 
 const DOCUMENT = {
   title: option('--title T'),
@@ -61,18 +64,25 @@ function offer(memory: Memory, input: Input<typeof DOCUMENT>, read: Partial<Hand
   const pathOf = (path: string) => (isHere ? memory.pathOf(path) : pathInWorkspace(path, place.root, place));
   const files = (given.files ?? []).map((path) => pathOf(path.trim()));
   const document = documentOf({ ...given, files }, memory.stamp.redact);
+  const digests = digestsOf(place, [...document.files, ...document.references]);
   const { handoff, isKnown } = handoffsOf(memory).offer({
-    document,
-    ...stampsOf(memory, session, place),
-    conversations: conversationsOf(session),
-    digests: digestsOf(place, [...document.files, ...document.references]),
+    ...{ document, ...stampsOf(memory, session, place), conversations: conversationsOf(session), digests },
   });
+  const unread = document.files.filter((path) => digests.every((known) => known.path !== path));
   const { id } = handoff;
   const line = `Take over with: watchkeeper handoff accept ${id} --as follow`;
   return {
     lines: [`handoff ${id} is on offer${isKnown ? ' already' : ''}`, 'To paste for the next worker:', `  ${line}`],
     value: { handoff_id: id, line, session_id: session?.id ?? null, ...(isKnown && { already_offered: true }) },
+    ...(unread.length > 0 && { asides: [unreadWords(unread)] }),
   };
+}
+
+/** A file that is misspelt looks to the next worker like one that has not changed. */
+function unreadWords(paths: readonly string[]): string {
+  const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : '';
+  const named = paths.slice(0, MOST_NAMED).map(oneLine).join(', ');
+  return `not there, or no plain file, so later changes of it are not noticed: ${named}${more}`;
 }
 
 function readDocument(text: string): Partial<HandoffDocument> {

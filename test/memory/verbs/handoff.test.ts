@@ -50,6 +50,14 @@ describe('an offer', () => {
     expect(await scene.asked(showHandoff, { id })).toMatchObject({ status: 'offered', accepted_by: null, drift: [] });
   });
 
+  test('names its files that are not there: to the next worker they would look unchanged', async () => {
+    expect((await scene.outcome(offerHandoff, GIVEN)).asides ?? []).toEqual([]);
+    const files = ['a.ts', 'never/there', ...Array.from({ length: 6 }, (_, at) => `gone${at}`)];
+    expect((await scene.outcome(offerHandoff, { ...GIVEN, files })).asides).toEqual([
+      'not there, or no plain file, so later changes of it are not noticed: never/there, gone0, gone1, gone2, gone3 and 2 more',
+    ]);
+  });
+
   test('of the same contents from the same session is one handoff', async () => {
     await scene.asked(createSession, { task: 'T', phases: [{ id: 1, name: 'One' }] });
     const first = await offered();
