@@ -261,7 +261,9 @@ export class Round {
     if (isRestarted) this.crew.signal('bridge', 'SIGTERM');
   }
 
+  /** A message that a bridge has not had the time to accept may look as if it had been, in the second that was lost. */
   private isLost(asked: Asked): boolean {
+    if (Date.now() - asked.at < LOST_AFTER_MS) return false;
     const { folder, telegram, evidence } = this.scene;
     const losses = readLines<Loss>(join(folder, HARNESS_FILES.losses));
     return isLostMessage(asked, losses, telegram.transcript, evidence.agents());
