@@ -59,7 +59,7 @@ function itemOf(text: string): string {
 
 /**
  * @param text Markdown with front matter, or with a heading as its title
- * @returns the fields that are in it. What stands before the first section, and sections with names of their own, become notes
+ * @returns the fields that are in it. The text before the first section, and sections with names of their own, become notes
  * @throws UsageError if the front matter is no YAML
  */
 export function handoffIn(text: string): Partial<HandoffDocument> {
@@ -98,7 +98,7 @@ function textsOf(value: unknown): string[] {
 }
 
 interface Section {
-  /** Null for what stands before the first one. */
+  /** Null for the text before the first one. */
   readonly heading: string | null;
   readonly lines: string[];
 }

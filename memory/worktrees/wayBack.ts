@@ -39,7 +39,7 @@ const HAS_FILES = ' --work-tree=.';
 /**
  * An option is put between a name and a commit: after a name such as `login` the commit would be taken for a secret, and not be printed.
  * @param home a directory of the repository that stays
- * @returns the lines of one command for a shell, which brings it back. Where a step fails, none after it runs: it would write into what is
+ * @returns the lines of one command for a shell, which brings it back. If a step fails, none after it runs: it would write into what is
  *   there instead, such as newer work in the same folder, or a repository around it
  */
 export function wayBack(removed: Removed, home: string): string[] {

@@ -12,7 +12,7 @@ import { setTimeout } from 'node:timers/promises';
 import { errorCode } from '../../../src/errors.js';
 import { compiledProgram } from '../../../src/host/program.js';
 import { afterThisFile } from '../../harness/scope.js';
-import type { Said } from './program.js';
+import { type Said, watchkeeper } from './program.js';
 
 export interface Call {
   readonly directory: string;
@@ -42,6 +42,17 @@ export function watchkeeperAgain(
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS);
   }
   return hanging(caller);
+}
+
+/** @param failpoint at which the call, then in a process of its own, is killed; empty if it runs to its end */
+export function watchkeeperUntil(
+  failpoint: string,
+  folder: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Said {
+  if (failpoint === '') return watchkeeperAgain(folder, args, environment);
+  return watchkeeper(folder, args, { ...environment, WATCHKEEPER_FAILPOINT: failpoint });
 }
 
 /** As {@link watchkeeperAgain}, while peers in this process answer. One call at a time. */

@@ -102,7 +102,7 @@ describe('a Redis that refuses its work', () => {
     expect(lines).toMatchObject([{ msg: expect.stringContaining(words.split(' ')[0] as string) }]);
   });
 
-  test('for another reason than before has that told, too, and from then on', async () => {
+  test('for another reason than before has that reason logged, too, and repeated from then on', async () => {
     const { clock, lines, outage } = scene();
     const readonly = refusal("READONLY You can't write against a read only replica.");
     outage.wrote(readonly);

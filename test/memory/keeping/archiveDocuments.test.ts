@@ -16,8 +16,8 @@ import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { archiveSession, unarchiveSession } from '../../../memory/keeping/archive.js';
 import { verifySession } from '../../../memory/keeping/verify.js';
 import { documentAt } from '../../../memory/workspaces/document.js';
-import { watchkeeperAgain } from '../../bridge/cli/manyCalls.js';
-import { type Said, watchkeeper } from '../../bridge/cli/program.js';
+import { watchkeeperUntil } from '../../bridge/cli/manyCalls.js';
+import type { Said } from '../../bridge/cli/program.js';
 import { type MemoryScene, memoryScene } from '../scene.js';
 
 let scene: MemoryScene;
@@ -124,10 +124,7 @@ const KILLED = { code: null, err: expect.stringContaining('tripped: kill') };
 
 /** A word of `work`, in a process of its own if that is killed at an instant. */
 function work(args: readonly string[], failpoint = ''): Said {
-  const words = ['work', ...args];
-  const variables = { WATCHKEEPER_HOME: scene.home };
-  if (failpoint === '') return watchkeeperAgain(scene.directory, words, variables);
-  return watchkeeper(scene.directory, words, { ...variables, WATCHKEEPER_FAILPOINT: failpoint });
+  return watchkeeperUntil(failpoint, scene.directory, ['work', ...args], { WATCHKEEPER_HOME: scene.home });
 }
 
 test.each([

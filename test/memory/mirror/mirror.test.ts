@@ -25,8 +25,8 @@ import { note } from '../../../memory/verbs/notes.js';
 import { sessionStatus } from '../../../memory/verbs/sessionStatus.js';
 import type { AnyVerb } from '../../../memory/verbs/verb.js';
 import { compiledProgram } from '../../../src/host/program.js';
-import { watchkeeperAgain } from '../../bridge/cli/manyCalls.js';
-import { type Said, watchkeeper } from '../../bridge/cli/program.js';
+import { watchkeeperUntil } from '../../bridge/cli/manyCalls.js';
+import type { Said } from '../../bridge/cli/program.js';
 import { type Answer, type Scratch, scratch } from '../verbs/asked.js';
 
 const STATE = 'docs/maestro';
@@ -333,10 +333,7 @@ const KILLED = { code: null, err: expect.stringContaining('tripped: kill') };
 
 /** A word of `work`, in a process of its own if that is killed at an instant. */
 function work(args: readonly string[], failpoint = ''): Said {
-  const words = ['work', ...args];
-  const variables = { WATCHKEEPER_HOME: scene.home };
-  if (failpoint === '') return watchkeeperAgain(scene.directory, words, variables);
-  return watchkeeper(scene.directory, words, { ...variables, WATCHKEEPER_FAILPOINT: failpoint });
+  return watchkeeperUntil(failpoint, scene.directory, ['work', ...args], { WATCHKEEPER_HOME: scene.home });
 }
 
 test.each([
