@@ -6,6 +6,7 @@ import { UsageError } from '../../src/errors.js';
 import { describeFileTrouble, readPlainFile } from '../../src/files/plainFile.js';
 
 type Options = NonNullable<ParseArgsConfig['options']>;
+type Token = ReturnType<typeof parseArgs<ParseArgsConfig & { tokens: true }>>['tokens'][number];
 
 /** The word that follows the option may be meant as its value, and no option itself. */
 export class ValueMissingError extends UsageError {}
@@ -15,12 +16,16 @@ const LONGEST_THRESHOLDS_BYTES = 1024 * 1024;
 /** A number or an age after an option is its value: ids of groups in Telegram begin with "-". */
 const NEGATIVE_NUMBER = /^-\d+[smhd]?$/;
 
-/** @param words the most words without a name @throws UsageError for an unknown option, a missing value, or a word too many */
+/**
+ * @param words the most words without a name
+ * @throws UsageError for an unknown option, a missing value, a word too many, or a second value of an option that takes one
+ */
 export function readOptions<const O extends Options>(args: readonly string[], options: O, words = 0) {
   const known = ['help', ...Object.keys(options)].map((name) => `--${name}`);
   try {
     const joined = joinNegativeNumbers(args, options);
-    const parsed = parseArgs({ args: joined, options, allowPositionals: true, strict: true });
+    const parsed = parseArgs({ args: joined, options, allowPositionals: true, strict: true, tokens: true });
+    refuseSecondValues(parsed.tokens, options);
     if (parsed.positionals.length <= words) return parsed;
     throw new UsageError(`${JSON.stringify(parsed.positionals[words])} is one word too many; --help shows the usage`);
   } catch (error) {
@@ -30,6 +35,19 @@ export function readOptions<const O extends Options>(args: readonly string[], op
       throw new UsageError(`unknown option ${name}${didYouMean(name, known)} (--help shows them all)`);
     if (options[name.slice(2)]?.type !== 'string') throw new UsageError(`${name} takes no value`);
     throw new ValueMissingError(`${name} needs a value; write one that begins with "-" as ${name}=VALUE`);
+  }
+}
+
+/** The parser would keep the last value, and drop the others unsaid. */
+function refuseSecondValues(tokens: readonly Token[], options: Options): void {
+  const given = new Map<string, string>();
+  for (const token of tokens) {
+    if (token.kind !== 'option' || token.value === undefined || options[token.name]?.multiple === true) continue;
+    const before = given.get(token.name);
+    given.set(token.name, token.value);
+    if (before === undefined || before === token.value) continue;
+    const values = [before, token.value].map((value) => JSON.stringify(value)).join(' and ');
+    throw new UsageError(`--${token.name} takes one value, and has two, ${values}: give each to a command of its own`);
   }
 }
 

@@ -56,6 +56,7 @@ describe('the command line', () => {
     [['sessions', 'x'], /"x" is one word too many/],
     [['session', '--', '-h'], /"-h" is not a session id/],
     [['events', 'akc'], /"akc" is not a subcommand of events: use ack, archive, or none to read/],
+    [['track', 'step', '--add', 'A', '--add', 'B'], /--add takes one value, and has two, "A" and "B"/],
     [['enqueue', '--project', 'local'], /--text is missing, for example --text "say hello"/],
   ])('%j is a usage error of one line', (args, words) => {
     const said = watchkeeperAgain(testFolder(), args);
