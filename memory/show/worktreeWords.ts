@@ -1,7 +1,7 @@
 /** Words about a worktree: cells of a table, and sentences about those that need one. */
 import { counted } from '../../src/counted.js';
 import { shellWord } from '../../src/log/shellWords.js';
-import type { Inside } from '../look/inWorktrees.js';
+import type { Inside, SessionInside } from '../look/inWorktrees.js';
 import type { KeptRef } from '../worktrees/kept.js';
 import type { ListedWorktree, WorktreeList } from '../worktrees/list.js';
 import type { Answer, Why } from '../worktrees/merged.js';
@@ -66,9 +66,11 @@ export function ageCell({ created_at, last_commit_at }: ListedWorktree, now: num
   return last === 0 ? '-' : ago(now - last);
 }
 
-export function insideCell({ sessions, agents, processes }: Inside): string {
+/** @param unfinished ids of sessions */
+export function insideCell({ sessions, agents, processes }: Inside, unfinished: ReadonlySet<string>): string {
+  const shown = sessions.filter((session) => !isAtRest(session, unfinished));
   const words = [
-    ...(sessions.length > 0 ? [counted(sessions.length, 'session')] : []),
+    ...(shown.length > 0 ? [counted(shown.length, 'session')] : []),
     ...(agents.length > 0 ? [counted(agents.length, 'agent')] : []),
     ...(processes !== null && processes.length > 0 ? [counted(processes.length, 'program')] : []),
   ];
@@ -82,14 +84,30 @@ export function sizeCell(bytes: number): string {
   return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${UNITS[unit]}`;
 }
 
-/** @returns sentences about what a cell has no room for: leftovers, locks, sessions */
-export function notesOn(worktree: ListedWorktree, { sessions, agents }: Inside): string[] {
+/** After a week a worktree has many: each ended window leaves one, and it is not ended before it goes to the archive. */
+function isAtRest({ session_id, agent, holds }: SessionInside, unfinished: ReadonlySet<string>): boolean {
+  return agent === 'left' && !holds && !unfinished.has(session_id);
+}
+
+/**
+ * @param unfinished ids of sessions
+ * @returns sentences about what a cell has no room for: leftovers, locks, sessions
+ */
+export function notesOn(
+  worktree: ListedWorktree,
+  { sessions, agents }: Inside,
+  unfinished: ReadonlySet<string>,
+): string[] {
   const name = nameCell(worktree);
+  const resting = sessions.filter((session) => isAtRest(session, unfinished)).length;
   const { ghost, lock, path } = worktree;
   return [
     ...(ghost === null ? [] : [`${name}: ${ghostWords(ghost, path)}`]),
     ...(lock === null ? [] : [`${name}: ${lockWords(lock)}`]),
-    ...sessions.map((session) => `${name}: ${sessionWords(session)}`),
+    ...sessions
+      .filter((session) => !isAtRest(session, unfinished))
+      .map((session) => `${name}: ${sessionWords(session)}`),
+    ...(resting === 0 ? [] : [`${name}: ${counted(resting, 'session')} without an agent left nothing unfinished`]),
     ...agents
       .filter(({ session_id }) => session_id === null)
       .map(({ program, pid }) => `${name}: ${program} (pid ${pid}), of no session here`),

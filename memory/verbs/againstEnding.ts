@@ -14,6 +14,10 @@ import type { BridgeWork } from './verb.js';
 
 /** More shells than a person has one in the other. */
 const MOST_ABOVE = 64;
+const MOST_STARTED = 5;
+const SHELLS: ReadonlySet<string> = new Set(['ash', 'bash', 'csh', 'dash', 'fish', 'ksh', 'sh', 'tcsh', 'zsh']);
+/** Before the name of a shell that a login has started. */
+const LOGIN = /^-/;
 
 /** The facts about all worktrees, asked for once. */
 export interface Around {
@@ -57,36 +61,60 @@ export function reasonsAround(memory: Memory, { path }: Worktree, around: Around
   ];
 }
 
+/** The programs that an agent has started are named with it: they end with it, and a person knows none of them. */
 function processReasons(
   inside: Inside | undefined,
   { home, isCaller }: Pick<Around, 'home'> & { readonly isCaller: boolean },
 ): Reason[] {
-  const found: Pick<ProcessPlace, 'pid' | 'program'>[] = [...(inside?.agents ?? []), ...(inside?.processes ?? [])];
-  const own = found.length > 0 ? ancestors() : new Set<number>();
+  const agents = inside?.agents ?? [];
+  const all: readonly Found[] = [...agents, ...(inside?.processes ?? [])];
+  const own = new Set(all.length > 0 ? above(process.pid) : []);
+  const isShellFound = all.some(({ pid }) => own.has(pid));
   const remedy = `\`cd ${shellWord(home)}\``;
-  const isShellFound = found.some(({ pid }) => own.has(pid));
+  const starterOf = ({ pid }: Found) =>
+    own.has(pid) ? undefined : above(pid).find((one) => agents.some((agent) => agent.pid === one));
   return [
     ...(isCaller && !isShellFound
       ? [{ reason: 'in_use', words: 'this command was called in it', remedy } as const]
       : []),
-    ...found.map(({ pid, program }): Reason => {
-      const words = `${program} (pid ${pid})`;
-      if (own.has(pid))
-        return { reason: 'in_use', words: `${words}, which has called this command, works in it`, remedy };
-      const end = `end it, or let it change its directory: \`kill ${pid}\``;
-      return { reason: 'in_use', words: `${words} works in it`, remedy: end };
-    }),
+    ...all
+      .filter((found) => starterOf(found) === undefined)
+      .map((found): Reason => {
+        const caller = own.has(found.pid) ? ', which has called this command,' : '';
+        const started = startedWords(all.filter((one) => starterOf(one) === found.pid));
+        const words = `${named(found)}${caller} works in it${started}`;
+        return { reason: 'in_use', words, remedy: caller === '' ? endOf(found) : remedy };
+      }),
   ];
 }
 
-/** @returns the pids of the processes that have started this one */
-function ancestors(): Set<number> {
+type Found = Pick<ProcessPlace, 'pid' | 'program'>;
+
+function named({ pid, program }: Found): string {
+  return `${program.replace(LOGIN, '')} (pid ${pid})`;
+}
+
+function startedWords(started: readonly Found[]): string {
+  if (started.length === 0) return '';
+  const names = started.slice(0, MOST_STARTED).map(named);
+  const more = started.length - names.length;
+  return `, with what it has started: ${names.join(', ')}${more === 0 ? '' : `, and ${more} more`}`;
+}
+
+/** A shell that waits for a person ignores SIGTERM. */
+function endOf({ pid, program }: Found): string {
+  const isShell = SHELLS.has(program.replace(LOGIN, ''));
+  return `end it, or let it change its directory: \`kill ${isShell ? '-HUP ' : ''}${pid}\``;
+}
+
+/** @returns the pids of the processes that have started it, the nearest first */
+function above(pid: number): number[] {
   const table = systemProcessTable();
-  const found = new Set<number>();
-  let pid = process.ppid;
-  for (let count = 0; pid > 1 && count < MOST_ABOVE && !found.has(pid); count += 1) {
-    found.add(pid);
-    pid = table.find(pid)?.parent ?? 0;
+  const found: number[] = [];
+  let parent = table.find(pid)?.parent ?? 0;
+  while (parent > 1 && found.length < MOST_ABOVE && !found.includes(parent)) {
+    found.push(parent);
+    parent = table.find(parent)?.parent ?? 0;
   }
   return found;
 }

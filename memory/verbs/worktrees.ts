@@ -2,6 +2,7 @@
 import { didYouMean } from '../../src/config/didYouMean.js';
 import { UsageError } from '../../src/errors.js';
 import { type Inside, insideOf } from '../look/inWorktrees.js';
+import { listSessions } from '../look/list.js';
 import type { Memory } from '../sessions/memory.js';
 import {
   ageCell,
@@ -25,6 +26,7 @@ import { type Outcome, verb } from './verb.js';
 
 /** As many names of changed files are enough for a program that decides what to look at. */
 const MOST_FILES = 50;
+const ignore = () => undefined;
 const NOTHING_INSIDE: Inside = { sessions: [], agents: [], processes: null };
 
 export const list = verb({
@@ -32,12 +34,14 @@ export const list = verb({
   summary:
     'every worktree of the repository, whichever program made it: changes,\nwhether it is merged, who works in it; --size: with the room it takes',
   fields: { size: flag('[--size]') },
-  async run(memory, { size }): Promise<Outcome> {
+  async run(memory, { size }, { judge }): Promise<Outcome> {
     const place = placeOf(memory);
     const found = listWorktrees(place, memory.surroundings.process, memory.surroundings.variables);
     if (found === null) throw unanswered(place);
     const { base, worktrees, removed, unfinished, kept } = found;
     const inside = await insideOf(memory, worktrees);
+    // A log that cannot be read is no reason to leave out a worktree: its session counts as one that left nothing unfinished.
+    const open = await listSessions(memory, { where: 'repository', which: 'unfinished', judge, onUnreadable: ignore });
     const roots = new Set(worktrees.map(({ path }) => path));
     const here = worktreeAround(worktrees, memory.workspace.root)?.path ?? null;
     const rows = worktrees.map((worktree) => ({
@@ -56,6 +60,7 @@ export const list = verb({
       },
       lines: tableOf(memory, rows, {
         base: base === null ? null : base.name,
+        unfinished: new Set(open.rows.map(({ session_id }) => session_id)),
         below: removedNotes({ kept: kept ?? [], unfinished }, memory.settings.removed_days),
       }),
       asides: unansweredAsides(found),
@@ -142,11 +147,13 @@ function removalValue(removal: Removal, place: RepositoryPlace) {
 interface Notes {
   /** The name of the branch for which it is said whether each is merged; null if none is known. */
   readonly base: string | null;
+  /** The ids of sessions that left something unfinished. */
+  readonly unfinished: ReadonlySet<string>;
   /** Sentences on what is no worktree any more. */
   readonly below: readonly string[];
 }
 
-function tableOf({ clock, stamp, surroundings }: Memory, rows: readonly Row[], { base, below }: Notes) {
+function tableOf({ clock, stamp, surroundings }: Memory, rows: readonly Row[], { base, unfinished, below }: Notes) {
   const now = clock.now();
   const { redact } = stamp;
   const { HOME } = surroundings.variables;
@@ -157,11 +164,13 @@ function tableOf({ clock, stamp, surroundings }: Memory, rows: readonly Row[], {
     changesCell(worktree),
     mergedCell(worktree),
     ageCell(worktree, now),
-    insideCell(inside),
+    insideCell(inside, unfinished),
     ...(size === null ? [] : [sizeCell(size)]),
     HOME !== undefined && worktree.path.startsWith(`${HOME}/`) ? `~${worktree.path.slice(HOME.length)}` : worktree.path,
   ]);
-  const notes = [...rows.flatMap(({ worktree, inside }) => notesOn(worktree, inside)), ...below].map(redact);
+  const notes = [...rows.flatMap(({ worktree, inside }) => notesOn(worktree, inside, unfinished)), ...below].map(
+    redact,
+  );
   return {
     head: ['BRANCH', 'CHANGES', `MERGED${base === null ? '' : ` INTO ${base}`}`, 'AGE', 'IN IT', ...size, 'FOLDER'],
     rows: cells.map((row) => row.map(redact)),

@@ -112,6 +112,18 @@ test('the session is meant there, and listed there with where it began; of the r
   expect(trees).toContain(`main: session ${id} began here, its agent runs in another folder: what c-1 is for\n`);
   expect(trees).toContain(`fix/two: session ${id} came here, its agent runs here: what c-1 is for\n`);
 
+  const answered = scene.agent('c-0', scene.one);
+  scene.writes('c-0', scene.one, {
+    role: 'assistant',
+    content: [{ type: 'text', text: 'Done.' }],
+    stop_reason: 'end_turn',
+  });
+  const memory = scene.open(scene.one);
+  memory.sessions.withSession(answered.id, (session) => endRun(memory, session, answered.agent, 'prompt_input_exit'));
+  const { out: rested } = await say('worktree', 'list', scene.made.root);
+  expect(rested).not.toContain(answered.id);
+  expect(rested).toContain('feature/one: 1 session without an agent left nothing unfinished\n');
+
   const other = scene.agent('c-2', scene.one);
   const apart = scene.agent('c-3', scene.folder);
   const ids = (rows: readonly SessionRow[]) => rows.map(({ session_id }) => session_id).sort();

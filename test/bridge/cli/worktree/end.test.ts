@@ -19,6 +19,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { readProcessIdentity } from '../../../../src/host/identity.js';
 import { compiledProgram } from '../../../../src/host/program.js';
+import { eventually } from '../../../e2e/eventually.js';
 import { afterThisTest } from '../../../harness/scope.js';
 import { everyFile } from '../../../memory/worktrees/scene.js';
 import { Ends, put } from './endScene.js';
@@ -31,8 +32,10 @@ beforeEach(() => {
   path = made.placeOf('feature/one');
 });
 
-async function inside(path: string): Promise<ChildProcess> {
-  const child = spawn('sleep', ['600'], { cwd: path, stdio: 'ignore' });
+const SLEEP = { program: 'sleep', args: ['600'], argv0: 'sleep' };
+
+async function inside(path: string, { program, args, argv0 } = SLEEP): Promise<ChildProcess> {
+  const child = spawn(program, args, { cwd: path, argv0, stdio: ['pipe', 'ignore', 'ignore'] });
   await once(child, 'spawn');
   afterThisTest(async () => {
     const ended = once(child, 'exit');
@@ -227,6 +230,26 @@ describe('a reason against it', () => {
     const line = `cd ${path} && ${process.execPath} ${compiledProgram('bridge/cli/main')} worktree end one --merge; true`;
     const shell = spawnSync('sh', ['-c', line], { encoding: 'utf8', env: { ...made.variables } });
     expect(shell.stdout).toMatch(/^- sh \(pid \d+\), which has called this command, works in it\n {4}→ `cd \S+work`$/m);
+  });
+
+  test('an agent is named with what it has started, and a shell gets the signal that ends one', async () => {
+    const sleeping = 'sleep 600 & echo $! >sleep.pid; wait';
+    const agent = await inside(path, { program: 'sh', args: ['-c', sleeping], argv0: 'claude' });
+    const started = () => existsSync(join(path, 'sleep.pid')) && readFileSync(join(path, 'sleep.pid'), 'utf8').trim();
+    const sleep = await eventually(started, { what: 'its program' });
+    afterThisTest(() => void process.kill(Number(sleep), 'SIGKILL'));
+    rmSync(join(path, 'sleep.pid'));
+    const shell = await inside(path, { program: 'sh', args: ['-c', 'read line; true'], argv0: '-bash' });
+    expect((await made.ended(['one', '--merge'])).reasons).toEqual([
+      expect.objectContaining({
+        words: `claude (pid ${agent.pid}) works in it, with what it has started: sleep (pid ${sleep})`,
+        remedy: expect.stringMatching(/`kill \d+`$/),
+      }),
+      expect.objectContaining({
+        words: `bash (pid ${shell.pid}) works in it`,
+        remedy: expect.stringContaining(`\`kill -HUP ${shell.pid}\``),
+      }),
+    ]);
   });
 
   test('a change that git was told not to see is one', async () => {
