@@ -128,7 +128,7 @@ export function removedNotes(
   if (kept.length === 0) return cutOff;
   const names = kept.slice(0, MOST_NAMED).map(({ ref }) => ref.slice(ref.lastIndexOf('/') + 1));
   const more = kept.length > MOST_NAMED ? `, and ${kept.length - MOST_NAMED} more` : '';
-  const ways = '`watchkeeper worktree list --json` has the way back to each';
+  const ways = '`watchkeeper worktree list --removed` has the way back to each';
   return [
     ...cutOff,
     `${counted(kept.length, 'removed worktree')} kept for ${days} days (${names.join(', ')}${more}): ${ways}`,

@@ -4,6 +4,7 @@ import { UsageError } from '../../src/errors.js';
 import { type Inside, insideOf } from '../look/inWorktrees.js';
 import { listSessions } from '../look/list.js';
 import type { Memory } from '../sessions/memory.js';
+import { ago } from '../show/status.js';
 import {
   ageCell,
   changesCell,
@@ -32,9 +33,9 @@ const NOTHING_INSIDE: Inside = { sessions: [], agents: [], processes: null };
 export const list = verb({
   name: 'list',
   summary:
-    'every worktree of the repository, whichever program made it: changes,\nwhether it is merged, who works in it; --size: with the room it takes',
-  fields: { size: flag('[--size]') },
-  async run(memory, { size }, { judge }): Promise<Outcome> {
+    'every worktree of the repository, whichever program made it: changes,\nwhether it is merged, who works in it; --size: with the room it takes;\n--removed: instead, the way back to each removed one',
+  fields: { size: flag('[--size|--removed]'), removed: flag('') },
+  async run(memory, { size, removed: isOfRemoved }, { judge }): Promise<Outcome> {
     const place = placeOf(memory);
     const found = listWorktrees(place, memory.surroundings.process, memory.surroundings.variables);
     if (found === null) throw unanswered(place);
@@ -58,11 +59,13 @@ export const list = verb({
         removed: removed.map((each) => removalValue(each, place)),
         unfinished: unfinished.map((each) => removalValue(each, place)),
       },
-      lines: tableOf(memory, rows, {
-        base: base === null ? null : base.name,
-        unfinished: new Set(open.rows.map(({ session_id }) => session_id)),
-        below: removedNotes({ kept: kept ?? [], unfinished }, memory.settings.removed_days),
-      }),
+      lines: isOfRemoved
+        ? removedLines(memory, found, place)
+        : tableOf(memory, rows, {
+            base: base === null ? null : base.name,
+            unfinished: new Set(open.rows.map(({ session_id }) => session_id)),
+            below: removedNotes({ kept: kept ?? [], unfinished }, memory.settings.removed_days),
+          }),
       asides: unansweredAsides(found),
     };
   },
@@ -142,6 +145,20 @@ function rowValue({ worktree, inside, size }: Row) {
 function removalValue(removal: Removal, place: RepositoryPlace) {
   const { name, path, at, kept } = removal;
   return { name, path, at, kept, way_back: wayBack(removal, stayingFolder(place)) };
+}
+
+function removedLines({ clock, stamp }: Memory, { removed, kept }: WorktreeList, place: RepositoryPlace): string[] {
+  const now = clock.now();
+  const recorded = removed.flatMap((removal) => [
+    `${removal.name}, removed ${ago(now - removal.at)}, was in ${removal.path}; the way back:`,
+    ...wayBack(removal, stayingFolder(place)).map((line) => `  ${line}`),
+  ]);
+  const others = (kept ?? []).filter(({ ref }) => removed.every((removal) => removal.kept !== ref));
+  const lines = [
+    ...recorded,
+    ...others.map(({ ref, name, at }) => `${name}, removed ${ago(now - at)}, without a record: \`git log ${ref}\``),
+  ];
+  return (lines.length === 0 ? ['no removed worktree is kept'] : lines).map(stamp.redact);
 }
 
 interface Notes {

@@ -509,8 +509,12 @@ describe('what no branch has', () => {
     const old = 'refs/watchkeeper/removed/fix-old-20200101T000000Z';
     made.git.run(made.root, 'update-ref', old, 'HEAD');
     made.git.run(made.root, 'update-ref', 'refs/watchkeeper/removed/foreign', 'HEAD');
-    const { err } = await made.end(['one', '--merge']);
+    expect((await made.say(['list', '--removed'])).out).toContain(`, without a record: \`git log ${old}\`\n`);
+    const { err, out: printed } = await made.end(['one', '--merge']);
     expect(err).toContain(`gone: ${old}`);
+    const again = (await made.say(['list', '--removed'])).out;
+    expect(again).toContain(`feature/one, removed just now, was in ${path}; the way back:\n`);
+    expect(printed).toContain(again.slice(again.indexOf('the way back:')));
     expect([made.has(old), made.has('refs/watchkeeper/removed/foreign')]).toEqual([false, true]);
     const { out } = await made.say(['list']);
     expect(out).toContain('1 removed worktree kept for 30 days');
