@@ -1,7 +1,10 @@
 /** The sessions, agents and processes in each worktree: a session is found where it began, and where its agent is now. */
 import { existsSync } from 'node:fs';
+import { isServer, programOfProcess } from '../../src/agents/programs.js';
 import { type ProcessPlace, processPlaces } from '../../src/host/directories.js';
 import { readProcessIdentity } from '../../src/host/identity.js';
+import { startersOf } from '../../src/host/processes.js';
+import { readArguments } from '../../src/host/procfs.js';
 import { readPurpose } from '../observed/purpose.js';
 import { isAgent } from '../sessions/agentProcess.js';
 import type { Memory } from '../sessions/memory.js';
@@ -9,7 +12,11 @@ import { type Manning, type OpenHere, openIn, openOne } from '../sessions/openHe
 import { publishedAgents } from '../sessions/published.js';
 import { realOf, type Workspace, worktreeAt } from '../workspaces/workspace.js';
 import { worktreeAround } from '../worktrees/worktree.js';
+import { type Judge, lookAt } from './look.js';
 import { locator, placesAround } from './standing.js';
+
+/** More programs than one starts in the other. */
+const MOST_STARTERS = 64;
 
 export interface SessionInside {
   readonly session_id: string;
@@ -21,6 +28,8 @@ export interface SessionInside {
   readonly agent: Manning;
   /** Whether its agent was there last. */
   readonly agent_is_here: boolean;
+  /** The pid of the server in which its agent works for a window, as Codex does it. Null if its agent has a process of its own. */
+  readonly server: number | null;
 }
 
 export interface AgentInside {
@@ -42,27 +51,42 @@ type Path = { readonly path: string };
 /** For a session that the log of a worktree does not name. */
 const A_GUEST = { holds: false, is_own: false, agent_is_here: true } as const;
 
-/** @returns by path of each worktree; one that nothing is in has empty lists */
-export async function insideOf(memory: Memory, worktrees: readonly Path[]): Promise<Map<string, Inside>> {
-  const agents = agentsIn(memory, worktrees);
-  const found = await sessionsIn(memory, worktrees, agents);
-  const places = processPlaces();
-  const { process: here, variables } = memory.surroundings;
+/**
+ * @param judge sees whether a server is at work on a session
+ * @returns by path of each worktree; one that nothing is in has empty lists
+ */
+export async function insideOf(memory: Memory, worktrees: readonly Path[], judge: Judge): Promise<Map<string, Inside>> {
+  const published = agentsIn(memory, worktrees);
+  const sessions = await sessionsIn(memory, worktrees, { published, judge });
+  const here = memory.surroundings.process;
+  // The first window of any directory has started it, it works for the windows of all, and needs no directory.
+  const places = processPlaces()?.filter(({ pid }) => pid !== here.pid && !isServer(readArguments(pid))) ?? null;
   return new Map(
     worktrees.map(({ path }) => {
-      const inside =
-        places?.filter(({ pid, directory }) => pid !== here.pid && isIn(worktrees, path, directory)) ?? null;
-      const known = agents.get(path) ?? [];
-      const more = (inside ?? []).filter(
-        ({ pid }) =>
-          known.every((agent) => agent.pid !== pid) && isAgent(readProcessIdentity(here.host, pid), variables, here),
-      );
-      const unpublished = more.map(({ pid, program }) => ({ pid, program, session_id: sessionOf(memory, pid) }));
-      const all = [...known, ...unpublished];
-      const processes = inside?.filter(({ pid }) => all.every((agent) => agent.pid !== pid)) ?? null;
-      return [path, { sessions: found.get(path) ?? [], agents: all, processes }];
+      const inside = places?.filter(({ directory }) => isIn(worktrees, path, directory)) ?? null;
+      const agents = withUnpublished(memory, published.get(path) ?? [], inside ?? []);
+      const processes = inside?.filter(({ pid }) => agents.every((agent) => agent.pid !== pid)) ?? null;
+      return [path, { sessions: sessions.get(path) ?? [], agents, processes }];
     }),
   );
+}
+
+/** A program may be several processes: one that an agent has started is another agent only if it has a session of its own. */
+function withUnpublished(
+  memory: Memory,
+  published: readonly AgentInside[],
+  inside: readonly ProcessPlace[],
+): AgentInside[] {
+  const { process: here, variables } = memory.surroundings;
+  const more = inside.flatMap(({ pid, program }): AgentInside[] => {
+    if (published.some((agent) => agent.pid === pid)) return [];
+    if (!isAgent(readProcessIdentity(here.host, pid), variables, here)) return [];
+    return [{ pid, program: programOfProcess(readArguments(pid)) ?? program, session_id: sessionOf(memory, pid) }];
+  });
+  const all = [...published, ...more];
+  const isStarted = ({ pid }: AgentInside) =>
+    startersOf(pid, MOST_STARTERS).some((starter) => all.some((agent) => agent.pid === starter));
+  return all.filter((agent) => agent.session_id !== null || published.includes(agent) || !isStarted(agent));
 }
 
 function isIn(worktrees: readonly Path[], path: string, directory: string): boolean {
@@ -92,7 +116,7 @@ function agentsIn(memory: Memory, worktrees: readonly Path[]): Map<string, Agent
 async function sessionsIn(
   memory: Memory,
   worktrees: readonly Path[],
-  agents: ReadonlyMap<string, readonly AgentInside[]>,
+  { published, judge }: { readonly published: ReadonlyMap<string, readonly AgentInside[]>; readonly judge: Judge },
 ): Promise<Map<string, SessionInside[]>> {
   const found = new Map<string, Map<string, SessionInside>>(worktrees.map(({ path }) => [path, new Map()]));
   const locate = locator(memory);
@@ -105,27 +129,41 @@ async function sessionsIn(
       const { facts } = session.log.state;
       const is_own = facts === null || facts.workspace === place.id;
       const where = { holds: session.id === holder, is_own, agent_is_here: (now ?? place.root) === place.root };
-      found.get(place.root)?.set(session.id, insideValue(session, where));
+      found.get(place.root)?.set(session.id, insideValue(memory, session, where));
       if (now !== null) guests.push([now, session]);
     }
   }
-  for (const [path, inside] of agents)
+  for (const [path, inside] of published)
     for (const { session_id } of inside)
       if (session_id !== null) guests.push(...openOne(memory, session_id).map((session) => [path, session] as const));
   for (const [path, session] of guests)
-    if (found.get(path)?.has(session.id) === false) found.get(path)?.set(session.id, insideValue(session, A_GUEST));
+    if (found.get(path)?.has(session.id) === false)
+      found.get(path)?.set(session.id, insideValue(memory, session, A_GUEST));
   const all = new Map<string, SessionInside[]>();
-  for (const [path, sessions] of found) all.set(path, await withPurposes(memory, [...sessions.values()]));
+  for (const [path, sessions] of found) all.set(path, await withTranscripts(memory, [...sessions.values()], judge));
   return all;
 }
 
-/** Only the transcript says the purpose of a session that began by itself. */
-async function withPurposes(memory: Memory, sessions: readonly SessionInside[]): Promise<SessionInside[]> {
+/** Only the transcript says the purpose of a session that began by itself, and whether a server is at work on it. */
+async function withTranscripts(
+  memory: Memory,
+  sessions: readonly SessionInside[],
+  judge: Judge,
+): Promise<SessionInside[]> {
   const all: SessionInside[] = [];
   for (const session of sessions) {
-    const log = session.purpose === '' ? memory.look(session.session_id)?.log.state : undefined;
-    const purpose = log === undefined ? session.purpose : await readPurpose(log, memory.programs, memory.stamp.redact);
-    all.push({ ...session, purpose });
+    const { purpose, agent, server } = session;
+    const opened = purpose === '' || server !== null ? memory.look(session.session_id) : null;
+    if (opened === null) {
+      all.push(session);
+      continue;
+    }
+    const isOver = server !== null && (await lookAt(memory, opened, { judge })).condition.doing === 'idle';
+    all.push({
+      ...session,
+      purpose: purpose || (await readPurpose(opened.log.state, memory.programs, memory.stamp.redact)),
+      agent: isOver ? 'left' : agent,
+    });
   }
   return all;
 }
@@ -139,8 +177,11 @@ function placesOf(worktrees: readonly Path[]): Workspace[] {
 }
 
 function insideValue(
+  memory: Memory,
   { id, log, manning }: OpenHere,
   where: Pick<SessionInside, 'holds' | 'is_own' | 'agent_is_here'>,
 ): SessionInside {
-  return { session_id: id, purpose: log.state.facts?.purpose ?? '', ...where, agent: manning };
+  const pids = memory.runsOf(log.state).goingHere.map(({ process }) => process.pid);
+  const server = pids.find((pid) => isServer(readArguments(pid))) ?? null;
+  return { session_id: id, purpose: log.state.facts?.purpose ?? '', ...where, agent: manning, server };
 }

@@ -3,7 +3,7 @@ import type { ProgramFolders } from '../../src/agents/agentProgram.js';
 import { isSupervisor, programNamed, programOfProcess } from '../../src/agents/programs.js';
 import { type ProcessIdentity, readProcessIdentity } from '../../src/host/identity.js';
 import { valueIn } from '../../src/host/marks.js';
-import { systemProcessTable } from '../../src/host/processes.js';
+import { startersOf } from '../../src/host/processes.js';
 import { readArguments, readEnvironment } from '../../src/host/procfs.js';
 import type { BoundConversation } from './bindings.js';
 import { publishedAgent } from './published.js';
@@ -11,17 +11,9 @@ import { conversationIn, type Surroundings } from './surroundings.js';
 
 const MOST_ANCESTORS = 10;
 
-/** @returns the processes above the caller, the nearest first, at most ten */
+/** @returns the processes above the caller, the nearest first */
 function ancestorsOf({ process }: Surroundings): ProcessIdentity[] {
-  const table = systemProcessTable();
-  const ancestors: ProcessIdentity[] = [];
-  for (let pid = process.pid; ancestors.length < MOST_ANCESTORS; ) {
-    const parent = table.find(pid)?.parent ?? 0;
-    if (parent <= 1) break;
-    ancestors.push(readProcessIdentity(process.host, parent));
-    pid = parent;
-  }
-  return ancestors;
+  return startersOf(process.pid, MOST_ANCESTORS).map((pid) => readProcessIdentity(process.host, pid));
 }
 
 /**

@@ -109,7 +109,8 @@ export function notesOn(
       .map((session) => `${name}: ${sessionWords(session)}`),
     ...(resting === 0 ? [] : [`${name}: ${counted(resting, 'session')} without an agent left nothing unfinished`]),
     ...agents
-      .filter(({ session_id }) => session_id === null)
+      // The window of an agent in a server does not show which session it has.
+      .filter(({ session_id }) => session_id === null && sessions.every(({ server }) => server === null))
       .map(({ program, pid }) => `${name}: ${program} (pid ${pid}), of no session here`),
   ];
 }

@@ -1,7 +1,7 @@
 /** The reasons against the removal of a worktree that git does not know: processes, sessions, jobs of a bridge, handoffs. */
 
 import type { ProcessPlace } from '../../src/host/directories.js';
-import { systemProcessTable } from '../../src/host/processes.js';
+import { startersOf } from '../../src/host/processes.js';
 import { shellWord } from '../../src/log/shellWords.js';
 import { isInside } from '../git/gitLine.js';
 import { Handoffs } from '../handoffs/handoffs.js';
@@ -49,6 +49,7 @@ export function reasonsAround(memory: Memory, { path }: Worktree, around: Around
   const offered = around.offered.get(worktreeAt(path).id) ?? [];
   return [
     ...processReasons(inside, { ...around, isCaller: isInside(realOf(memory.surroundings.directory), path) }),
+    ...servedReasons(inside),
     ...bridgeReasons(path, around),
     ...sessionReasons(memory, inside),
     ...offered.map(
@@ -68,11 +69,11 @@ function processReasons(
 ): Reason[] {
   const agents = inside?.agents ?? [];
   const all: readonly Found[] = [...agents, ...(inside?.processes ?? [])];
-  const own = new Set(all.length > 0 ? above(process.pid) : []);
+  const own = new Set(all.length > 0 ? startersOf(process.pid, MOST_ABOVE) : []);
   const isShellFound = all.some(({ pid }) => own.has(pid));
   const remedy = `\`cd ${shellWord(home)}\``;
   const starterOf = ({ pid }: Found) =>
-    own.has(pid) ? undefined : above(pid).find((one) => agents.some((agent) => agent.pid === one));
+    own.has(pid) ? undefined : startersOf(pid, MOST_ABOVE).find((one) => agents.some((agent) => agent.pid === one));
   return [
     ...(isCaller && !isShellFound
       ? [{ reason: 'in_use', words: 'this command was called in it', remedy } as const]
@@ -86,6 +87,16 @@ function processReasons(
         return { reason: 'in_use', words, remedy: caller === '' ? endOf(found) : remedy };
       }),
   ];
+}
+
+/** An agent that works in the server of its program has no process in the worktree. */
+function servedReasons(inside: Inside | undefined): Reason[] {
+  const served = inside?.sessions.filter(({ server, agent }) => server !== null && agent === 'at_work') ?? [];
+  return served.map(({ session_id, server }) => ({
+    reason: 'in_use',
+    words: `an agent works in it on session ${session_id}, in the server of its program (pid ${server})`,
+    remedy: 'wait until it has answered, or stop it in a window of its program',
+  }));
 }
 
 type Found = Pick<ProcessPlace, 'pid' | 'program'>;
@@ -105,18 +116,6 @@ function startedWords(started: readonly Found[]): string {
 function endOf({ pid, program }: Found): string {
   const isShell = SHELLS.has(program.replace(LOGIN, ''));
   return `end it, or let it change its directory: \`kill ${isShell ? '-HUP ' : ''}${pid}\``;
-}
-
-/** @returns the pids of the processes that have started it, the nearest first */
-function above(pid: number): number[] {
-  const table = systemProcessTable();
-  const found: number[] = [];
-  let parent = table.find(pid)?.parent ?? 0;
-  while (parent > 1 && found.length < MOST_ABOVE && !found.includes(parent)) {
-    found.push(parent);
-    parent = table.find(parent)?.parent ?? 0;
-  }
-  return found;
 }
 
 function bridgeReasons(path: string, { bridge, worktrees }: Around): Reason[] {

@@ -102,7 +102,7 @@ function asWorktree({ path, branch, folder }: Removal): Worktree {
 }
 
 export async function aroundOf(memory: Memory, place: RepositoryPlace, worktrees: readonly Worktree[], door: Door) {
-  const inside = await insideOf(memory, worktrees);
+  const inside = await insideOf(memory, worktrees, door.judge);
   const bridge = (await door.bridgeWork?.()) ?? { work: [], unasked: null };
   const home = stayingFolder(place);
   const around: Around = { inside, bridge: bridge.work, offered: offeredIn(memory), worktrees, home };

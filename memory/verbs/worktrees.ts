@@ -40,7 +40,7 @@ export const list = verb({
     const found = listWorktrees(place, memory.surroundings.process, memory.surroundings.variables);
     if (found === null) throw unanswered(place);
     const { base, worktrees, removed, unfinished, kept } = found;
-    const inside = await insideOf(memory, worktrees);
+    const inside = await insideOf(memory, worktrees, judge);
     // A log that cannot be read is no reason to leave out a worktree: its session counts as one that left nothing unfinished.
     const open = await listSessions(memory, { where: 'repository', which: 'unfinished', judge, onUnreadable: ignore });
     const roots = new Set(worktrees.map(({ path }) => path));

@@ -28,6 +28,18 @@ export function systemProcessTable(): ProcessTable {
   return showsOwnNamespace() ? procTable : psTable;
 }
 
+/** @returns the pids of the processes that have started it, the nearest first, but for the first process of the host */
+export function startersOf(pid: number, most: number): number[] {
+  const table = systemProcessTable();
+  const found: number[] = [];
+  let parent = table.find(pid)?.parent ?? 0;
+  while (parent > 1 && found.length < most && !found.includes(parent)) {
+    found.push(parent);
+    parent = table.find(parent)?.parent ?? 0;
+  }
+  return found;
+}
+
 export function markedPids(runId: string): number[] {
   return systemProcessTable()
     .snapshot(runId)

@@ -14,6 +14,8 @@ import { publish } from '../published/publication.js';
 import { memoryScene } from '../scene.js';
 import { Worktrees } from '../worktrees/scene.js';
 
+export const UNJUDGED = async () => null;
+
 export class AgentsScene {
   readonly scene = memoryScene(new ManualClock(Date.now()));
   readonly made = new Worktrees();
@@ -29,7 +31,7 @@ export class AgentsScene {
   }
 
   async inside(path: string) {
-    const found = (await insideOf(this.open(), this.paths)).get(path);
+    const found = (await insideOf(this.open(), this.paths, UNJUDGED)).get(path);
     if (found === undefined) throw new Error(`no ${path}`);
     return found;
   }

@@ -3,11 +3,15 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
+import type { Doing } from '../../../memory/condition/stuck.js';
 import { insideOf } from '../../../memory/look/inWorktrees.js';
 import { startConversation } from '../../../memory/programs/conversationStart.js';
+import { reasonsAround } from '../../../memory/verbs/againstEnding.js';
+import type { Worktree } from '../../../memory/worktrees/worktree.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
+import { eventually } from '../../e2e/eventually.js';
 import { afterThisTest } from '../../harness/scope.js';
-import { AgentsScene, end } from './agentsScene.js';
+import { AgentsScene, end, UNJUDGED } from './agentsScene.js';
 
 let scene: AgentsScene;
 
@@ -61,9 +65,54 @@ test('an agent of no session, and processes, by the innermost worktree of their 
   const inNested = spawn('sleep', ['601'], { cwd: nested, stdio: 'ignore' });
   for (const child of [inOne, inNested]) afterThisTest(() => end(child));
   scene.publishes('c-9', readProcessIdentity('host', inNested.pid), nested);
-  const found = await insideOf(scene.open(), paths);
+  const found = await insideOf(scene.open(), paths, UNJUDGED);
   expect(found.get(scene.one)).toMatchObject({ agents: [], processes: [{ pid: inOne.pid, program: 'sleep' }] });
   expect(found.get(nested)).toMatchObject({ agents: [{ pid: inNested.pid, session_id: null }], processes: [] });
+});
+
+test('the server of a program is no agent where it was started: a session in it counts while that is at work', async () => {
+  const words = ['-c', 'read line; true', 'app-server'];
+  const server = spawn('sh', words, { argv0: 'codex', cwd: scene.one, stdio: ['pipe', 'ignore', 'ignore'] });
+  afterThisTest(() => end(server));
+  const { session } = startConversation(scene.open(scene.one), {
+    ...{ provider: 'codex', conversation: 'c-3', source: 'startup', transcript: null, launchedIn: null },
+    agent: readProcessIdentity('host', server.pid),
+  });
+  session.log.close();
+  const judged = { broken: [], hasFound: false, lastActivity: null, leastActivity: null };
+  const insideWhile = (doing: Doing) => insideOf(scene.open(), scene.paths, async () => ({ ...judged, doing }));
+  const working = await insideWhile('working');
+  expect(working.get(scene.one)).toMatchObject({
+    sessions: [{ session_id: session.id, agent: 'at_work', server: server.pid }],
+    agents: [],
+    processes: [],
+  });
+  const reasons = (inside: typeof working) => {
+    const around = { inside, bridge: [], offered: new Map(), worktrees: [], home: scene.made.root };
+    return reasonsAround(scene.open(), { path: scene.one } as Worktree, around).map(({ words }) => words);
+  };
+  expect(reasons(working)).toEqual([
+    `an agent works in it on session ${session.id}, in the server of its program (pid ${server.pid})`,
+  ]);
+  const idle = await insideWhile('idle');
+  expect(idle.get(scene.one)?.sessions).toMatchObject([{ session_id: session.id, agent: 'left' }]);
+  expect(reasons(idle)).toEqual([]);
+});
+
+test('the processes of one program are one agent', async () => {
+  const words = ['-c', '(exec -a codex sleep 600) & wait'];
+  const wrapper = spawn('bash', words, { argv0: 'codex', cwd: scene.one, stdio: 'ignore' });
+  afterThisTest(() => end(wrapper));
+  const [inner] = await eventually(
+    async () => {
+      const { processes } = await scene.inside(scene.one);
+      return processes?.some(({ program }) => program === 'codex') && processes;
+    },
+    { what: 'the process that it starts' },
+  );
+  afterThisTest(() => void process.kill(inner?.pid ?? 0, 'SIGKILL'));
+  const { agents } = await scene.inside(scene.one);
+  expect(agents).toEqual([{ pid: wrapper.pid, program: 'codex', session_id: null }]);
 });
 
 test('the session that holds a worktree, also if its folder is gone', async () => {
