@@ -30,20 +30,22 @@ export interface Known {
  *   was changing
  */
 export function filesInDoubt({ log, fold }: Known, directory: string): DoubtfulFile[] {
-  const doubtful = new Map<string, { step: string | null; at: number; isDeleted: boolean }>();
+  const doubtful = new Map<string, { step: string | null; at: number; isDeleted: boolean; begun: number | null }>();
   for (const [path, { status, step, at }] of log.files)
-    if (status === 'working') doubtful.set(path, { step, at, isDeleted: false });
-  for (const [path, at] of fold === null ? [] : touchedIn(fold)) {
+    if (status === 'working') doubtful.set(path, { step, at, isDeleted: false, begun: null });
+  for (const { path, at, begun } of fold === null ? [] : touchedIn(fold)) {
     const name = nameIn(directory, path);
     const declared = doubtful.get(name);
     // A file that is gone, as the agent wanted, is not half written.
     const isDeleted = declared === undefined && fold?.files.get(path)?.change === 'deleted';
-    doubtful.set(name, { step: declared?.step ?? null, at: Math.max(declared?.at ?? 0, at), isDeleted });
+    const times = { at: Math.max(declared?.at ?? 0, at), begun: declared === undefined ? begun : null };
+    doubtful.set(name, { step: declared?.step ?? null, isDeleted, ...times });
   }
-  return [...doubtful].flatMap(([path, { step, at, isDeleted }]) => {
+  return [...doubtful].flatMap(([path, { step, at, isDeleted, begun }]) => {
     const sight = sightOf(resolve(directory, path));
     if (sight === 'none' && isDeleted) return [];
     const stat = typeof sight === 'string' ? null : sight;
+    if (begun !== null && (stat === null || stat.mtimeMs < begun)) return [];
     const changed_since = stat === null ? null : stat.mtimeMs > at;
     return [{ path, step, exists: sight !== 'none', size: stat?.size ?? null, changed_since }];
   });
@@ -60,8 +62,19 @@ export function nameIn(directory: string, path: string): string {
   return inside === '' || inside === '..' || inside.startsWith(`..${sep}`) ? absolute : inside;
 }
 
-/** @returns each with the instant at which it was last mentioned */
-function touchedIn(fold: Observed): [path: string, at: number][] {
+interface Touched {
+  readonly path: string;
+  /** When it was last mentioned, UTC epoch milliseconds. */
+  readonly at: number;
+  /** When the command began of which one part writes it, and may not have come to that. Null if it was seen to be changed. */
+  readonly begun: number | null;
+}
+
+function touchedIn(fold: Observed): Touched[] {
+  const written = new Map(fold.openCalls().flatMap((call) => call.written.map((path) => [path, call.at] as const)));
   const paths = new Set([...fold.leftTurns.flatMap(({ files }) => files), ...filesInHand(fold)]);
-  return [...paths].map((path) => [path, fold.files.get(path)?.at ?? fold.lastActivity ?? 0]);
+  return [...paths].map((path) => {
+    const seen = fold.files.get(path)?.at ?? null;
+    return { path, at: seen ?? fold.lastActivity ?? 0, begun: seen === null ? (written.get(path) ?? null) : null };
+  });
 }

@@ -29,6 +29,8 @@ export interface OpenCall {
   readonly at: number;
   /** The file that it was to change. */
   readonly path: string | null;
+  /** The files that the command of a shell was to write; they may never have been begun. */
+  readonly written: readonly string[];
 }
 
 /** @returns words before a call: none for one of the main agent */

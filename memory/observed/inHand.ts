@@ -26,6 +26,6 @@ export function filesInHand(working: Working): string[] {
   const { isTurnOpen, touched, touchedBySubAgents, agents } = working;
   const open = new Set(agents.list().flatMap((agent) => (agent.open ? [agent.id] : [])));
   const bySubAgents = touchedBySubAgents.flatMap(({ agent, path }) => (open.has(agent) ? [path] : []));
-  const called = working.openCalls().flatMap(({ path }) => path ?? []);
+  const called = working.openCalls().flatMap(({ path, written }) => [...(path === null ? [] : [path]), ...written]);
   return [...new Set([...(isTurnOpen ? touched : []), ...bySubAgents, ...called])];
 }

@@ -4,11 +4,13 @@ import { type JournalRecord, textOf } from '../../src/journal/record.js';
 import { isAnswer } from './answers.js';
 import { type Action, callWords, commandOf, type OpenCall, pathOf } from './calls.js';
 import { isFault } from './faults.js';
+import { writtenBy } from './shellWrites.js';
 
-interface Call extends OpenCall {
+interface Call extends Omit<OpenCall, 'written'> {
   readonly batch: string | null;
   readonly action: Action;
   readonly command: string | null;
+  readonly nameOf: (path: string) => string;
 }
 
 export interface EndedCall {
@@ -29,7 +31,9 @@ export class OpenCalls {
 
   /** @returns them, oldest first */
   list(): OpenCall[] {
-    return [...this.#calls.values()].map(({ agent, tool, words, at, path }) => ({ agent, tool, words, at, path }));
+    return [...this.#calls.values()].map(({ agent, tool, words, at, path, command, nameOf }) => {
+      return { agent, tool, words, at, path, written: writtenBy(command ?? '').map(nameOf) };
+    });
   }
 
   /**
@@ -45,7 +49,7 @@ export class OpenCalls {
     const path = edited === null ? null : nameOf(edited);
     const command = commandOf(record.tool_input);
     if (id !== null)
-      this.#calls.set(id, { agent, tool, words, at, path, batch: textOf(record.batch), action, command });
+      this.#calls.set(id, { agent, tool, words, at, path, batch: textOf(record.batch), action, command, nameOf });
     return action;
   }
 

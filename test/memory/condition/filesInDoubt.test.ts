@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { filesInDoubt } from '../../../memory/condition/filesInDoubt.js';
@@ -38,6 +38,18 @@ test('a file of a turn that was left is in doubt under its new name until the tu
     filesInDoubt({ log: newWorklog(), fold: observe([...lines, ...more]) }, directory).map(({ path }) => path);
   expect(pathsAfter([])).toEqual(['new.ts']);
   expect(pathsAfter([{ v: 1, session_id: 'c2', event: 'turn_end', reason: 'end_turn' }])).toEqual([]);
+});
+
+test('a file that the command of a shell was writing is in doubt if it has come to that', () => {
+  const directory = testFolder();
+  for (const name of ['half.ts', 'before.ts']) writeFileSync(join(directory, name), 'half');
+  utimesSync(join(directory, 'before.ts'), 0, 0);
+  const command = 'echo 1 > half.ts; sleep 9; echo 2 > before.ts; echo 3 > absent.ts';
+  const call = { event: 'pre_tool_use', tool_name: 'Bash', tool_use_id: 't', tool_input: { command } };
+  const pathsAfter = (...more: readonly object[]) =>
+    filesInDoubt({ log: newWorklog(), fold: observe(turn('c1', call, ...more)) }, directory).map(({ path }) => path);
+  expect(pathsAfter()).toEqual(['half.ts']);
+  expect(pathsAfter({ event: 'post_tool_use', tool_use_id: 't', outcome: 'ok' })).toEqual([]);
 });
 
 function observe(lines: readonly object[]): Observed {
