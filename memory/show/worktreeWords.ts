@@ -85,9 +85,10 @@ export function sizeCell(bytes: number): string {
 /** @returns sentences about what a cell has no room for: leftovers, locks, sessions */
 export function notesOn(worktree: ListedWorktree, { sessions, agents }: Inside): string[] {
   const name = nameCell(worktree);
-  const { ghost, lock, path } = worktree;
+  const { ghost, lock, path, unanswered } = worktree;
   return [
     ...(ghost === null ? [] : [`${name}: ${ghostWords(ghost, path)}`]),
+    ...(unanswered === null ? [] : [`${name}: git does not say what is changed: ${unanswered}`]),
     ...(lock === null ? [] : [`${name}: ${lockWords(lock)}`]),
     ...sessions.map((session) => `${name}: ${sessionWords(session)}`),
     ...agents

@@ -1,17 +1,17 @@
 /** `worktree end --merged`: all that are merged and have nothing against them. */
 import { counted } from '../../src/counted.js';
+import { UnreachableError } from '../../src/errors.js';
 import type { Memory } from '../sessions/memory.js';
 import { endedLines, endedValue, reasonLines, reasonsValue } from '../show/endWords.js';
 import { whyWords } from '../show/worktreeWords.js';
 import type { Ended } from '../worktrees/end.js';
-import { type Examined, NO_ANSWER_ON_DEFAULT } from '../worktrees/examine.js';
+import type { Examined } from '../worktrees/examine.js';
 import type { RepositoryPlace } from '../worktrees/place.js';
 import type { Reason } from '../worktrees/reasons.js';
 import { cutOffRemovals } from '../worktrees/records.js';
 import type { Worktree } from '../worktrees/worktree.js';
 import { type Around, reasonsAround } from './againstEnding.js';
 import { allOf, aroundOf, endOne, examinedOf, type Finished, finishNamed } from './removeWorktrees.js';
-import { unanswered } from './unanswered.js';
 import type { Door, Outcome } from './verb.js';
 
 interface Judged {
@@ -127,7 +127,8 @@ function judge(memory: Memory, place: RepositoryPlace, around: Around): Judged {
   const linked = worktrees.filter(({ is_main, ghost }) => !is_main && ghost === null);
   const wanted = linked.map((worktree) => ({ worktree, way: 'merge' as const, into: null, is_merged_only: true }));
   const known = examinedOf(memory, place, wanted, worktrees);
-  if (known.some(({ reasons }) => reasons.includes(NO_ANSWER_ON_DEFAULT))) throw unanswered(place);
+  const [silent] = known.flatMap(({ reasons, is_base_unanswered }) => (is_base_unanswered ? reasons : []));
+  if (silent !== undefined) throw new UnreachableError(memory.stamp.redact(`${silent.words}: ${silent.remedy}`));
   const open = known.flatMap(({ merged }) => (merged === null || merged.merged === 'yes' ? [] : [merged.merged]));
   const others = known.filter(
     ({ merged, reasons }) => merged?.merged === 'yes' || (merged === null && !isBase(reasons)),

@@ -18,7 +18,7 @@ import type { Door } from './verb.js';
 
 export function allOf({ surroundings }: Memory, place: RepositoryPlace): Worktree[] {
   const found = findWorktrees(place, surroundings.process, surroundings.variables);
-  if (found === null) throw unanswered(place);
+  if (found === null) throw unanswered(place, surroundings.variables);
   return found;
 }
 
@@ -29,7 +29,7 @@ export function examinedOf(
   worktrees: readonly Worktree[],
 ): Examined[] {
   const found = examine(place, wanted, worktrees, surroundings.variables);
-  if (found === null) throw unanswered(place);
+  if (found === null) throw unanswered(place, surroundings.variables);
   return found;
 }
 
@@ -137,6 +137,6 @@ export async function endOne(memory: Memory, place: RepositoryPlace, one: EndOne
   const workspace = memory.claims.find(worktreeAt(path).id);
   if (workspace !== null) memory.claims.worktrees.note(workspace);
   const ended = endWorktree(place, ending, variables);
-  if (ended === null) throw unanswered(place);
+  if (ended === null) throw unanswered(place, variables);
   return ended;
 }

@@ -13,14 +13,14 @@ import {
   removedNotes,
   sizeCell,
 } from '../show/worktreeWords.js';
-import { findWorktrees, type ListedWorktree, listWorktrees, type WorktreeList } from '../worktrees/list.js';
+import { findWorktrees, type ListedWorktree, listWorktrees } from '../worktrees/list.js';
 import { type RepositoryPlace, repositoryAt, stayingFolder } from '../worktrees/place.js';
 import type { Removal } from '../worktrees/records.js';
 import { sizeOf } from '../worktrees/size.js';
 import { wayBack } from '../worktrees/wayBack.js';
 import { type Worktree, worktreeAround, worktreesNamed } from '../worktrees/worktree.js';
 import { flag, neededWord } from './fields.js';
-import { unanswered } from './unanswered.js';
+import { unanswered as refused } from './unanswered.js';
 import { type Outcome, verb } from './verb.js';
 
 /** As many names of changed files are enough for a program that decides what to look at. */
@@ -35,8 +35,8 @@ export const list = verb({
   async run(memory, { size }): Promise<Outcome> {
     const place = placeOf(memory);
     const found = listWorktrees(place, memory.surroundings.process, memory.surroundings.variables);
-    if (found === null) throw unanswered(place);
-    const { base, worktrees, removed, unfinished, kept } = found;
+    if (found === null) throw refused(place, memory.surroundings.variables);
+    const { base, worktrees, removed, unfinished, kept, unanswered } = found;
     const inside = await insideOf(memory, worktrees);
     const roots = new Set(worktrees.map(({ path }) => path));
     const here = worktreeAround(worktrees, memory.workspace.root)?.path ?? null;
@@ -58,18 +58,10 @@ export const list = verb({
         base: base === null ? null : base.name,
         below: removedNotes({ kept: kept ?? [], unfinished }, memory.settings.removed_days),
       }),
-      asides: unansweredAsides(found),
+      asides: unanswered.map(memory.stamp.redact),
     };
   },
 });
-
-/** @returns what the table leaves out, because git did not answer */
-function unansweredAsides({ is_base_answered, kept }: WorktreeList): string[] {
-  return [
-    ...(is_base_answered ? [] : ['git did not say which branch is the default one, so not what is merged: try again']),
-    ...(kept === null ? ['git did not say what is kept of removed worktrees: try again'] : []),
-  ];
-}
 
 export const path = verb({
   name: 'path',
@@ -95,7 +87,7 @@ function worktreeNamed(memory: Memory, name: string): Worktree {
   const place = placeOf(memory);
   const { process, variables, directory } = memory.surroundings;
   const worktrees = findWorktrees(place, process, variables);
-  if (worktrees === null) throw unanswered(place);
+  if (worktrees === null) throw refused(place, memory.surroundings.variables);
   return worktreeAmong(worktrees, name, directory);
 }
 
@@ -124,7 +116,7 @@ interface Row {
 }
 
 function rowValue({ worktree, inside, size }: Row) {
-  const { dirt, folder: _, ...rest } = worktree;
+  const { dirt, folder: _, unanswered: __, ...rest } = worktree;
   const named = (paths: readonly string[]) => ({ count: paths.length, files: paths.slice(0, MOST_FILES) });
   return {
     ...rest,

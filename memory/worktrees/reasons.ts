@@ -4,6 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { counted } from '../../src/counted.js';
 import { shellWord } from '../../src/log/shellWords.js';
+import type { Refusal } from '../git/refusal.js';
 import type { Repository } from '../git/repository.js';
 import type { Dirt } from './dirt.js';
 import { entryAt } from './entry.js';
@@ -64,8 +65,10 @@ export interface Facts {
 }
 
 /** @param what git does not say, as `which branch is the default one` */
-export function unanswered(what: string): Reason {
-  return { reason: 'unanswered', words: `git does not say ${what}`, remedy: 'try again' };
+export function unanswered(what: string, { refusal }: Refusal): Reason {
+  const [reason, words] = ['unanswered', `git does not say ${what}`] as const;
+  if (refusal === null) return { reason, words, remedy: 'try again' };
+  return { reason, words: `${words}: ${refusal}`, remedy: 'put that right, and call this again' };
 }
 
 /** @returns those that count for every way, but for what `discard` lifts */
@@ -164,7 +167,7 @@ function insideReasons({ inside }: Facts): Reason[] {
 function includedReasons(repository: Repository, { worktree, main, ignored }: Facts): Reason[] {
   const { path, folder } = worktree;
   const files = main === null ? [] : differingFiles(repository, main, { root: path, folder, ignored });
-  if (files === null) return [unanswered('which of its files .worktreeinclude names')];
+  if (files === null) return [unanswered('which of its files .worktreeinclude names', repository)];
   if (main === null || files.length === 0) return [];
   const [first = ''] = files;
   const copy = `cp ${shellWord(join(path, first))} ${shellWord(join(main.root, first))}`;
