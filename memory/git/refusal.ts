@@ -38,7 +38,7 @@ export class Refusals {
 }
 
 /** @returns git's words, the fatal ones of several; null if it said nothing */
-export function refusalOf({ err }: GitEnd): string | null {
+function refusalOf({ err }: GitEnd): string | null {
   const lines = err.split('\n').filter((line) => line.trim() !== '');
   const line = lines.find((each) => each.startsWith('fatal: ')) ?? lines[0];
   return line?.trim().replace(IN_FRONT, '') ?? null;

@@ -36,7 +36,8 @@ export const list = verb({
     const place = placeOf(memory);
     const found = listWorktrees(place, memory.surroundings.process, memory.surroundings.variables);
     if (found === null) throw refused(place, memory.surroundings.variables);
-    const { base, worktrees, removed, unfinished, kept, unanswered } = found;
+    const { base, worktrees, removed, unfinished, running, kept, unanswered } = found;
+    const going = new Set([...unfinished, ...running].map(({ folder }) => folder));
     const inside = await insideOf(memory, worktrees);
     const roots = new Set(worktrees.map(({ path }) => path));
     const here = worktreeAround(worktrees, memory.workspace.root)?.path ?? null;
@@ -44,6 +45,7 @@ export const list = verb({
       worktree,
       inside: inside.get(worktree.path) ?? NOTHING_INSIDE,
       size: size ? sizeOf(worktree.path, roots) : null,
+      isRemoved: worktree.folder !== null && going.has(worktree.folder),
     }));
     return {
       value: {
@@ -52,11 +54,11 @@ export const list = verb({
         base,
         worktrees: rows.map((row) => ({ ...rowValue(row), is_here: row.worktree.path === here })),
         removed: removed.map((each) => removalValue(each, place)),
-        unfinished: unfinished.map((each) => removalValue(each, place)),
+        unfinished: unfinished.map((each) => removalValue(each, place, true)),
       },
       lines: tableOf(memory, rows, {
         base: base === null ? null : base.name,
-        below: removedNotes({ kept: kept ?? [], unfinished }, memory.settings.removed_days),
+        below: removedNotes({ kept: kept ?? [], unfinished, running }, memory.settings.removed_days),
       }),
       asides: unanswered.map(memory.stamp.redact),
     };
@@ -113,6 +115,8 @@ interface Row {
   readonly inside: Inside;
   /** In bytes; null if it was not asked for. */
   readonly size: number | null;
+  /** Whether it is being removed, or its removal was cut off. */
+  readonly isRemoved: boolean;
 }
 
 function rowValue({ worktree, inside, size }: Row) {
@@ -126,9 +130,9 @@ function rowValue({ worktree, inside, size }: Row) {
   };
 }
 
-function removalValue(removal: Removal, place: RepositoryPlace) {
+function removalValue(removal: Removal, place: RepositoryPlace, isCutOff = false) {
   const { name, path, at, kept } = removal;
-  return { name, path, at, kept, way_back: wayBack(removal, stayingFolder(place)) };
+  return { name, path, at, kept, way_back: wayBack(removal, stayingFolder(place), isCutOff) };
 }
 
 interface Notes {
@@ -153,7 +157,10 @@ function tableOf({ clock, stamp, surroundings }: Memory, rows: readonly Row[], {
     ...(size === null ? [] : [sizeCell(size)]),
     HOME !== undefined && worktree.path.startsWith(`${HOME}/`) ? `~${worktree.path.slice(HOME.length)}` : worktree.path,
   ]);
-  const notes = [...rows.flatMap(({ worktree, inside }) => notesOn(worktree, inside)), ...below].map(redact);
+  const notes = [
+    ...rows.flatMap(({ worktree, inside, isRemoved }) => notesOn(worktree, inside, isRemoved)),
+    ...below,
+  ].map(redact);
   return {
     head: ['BRANCH', 'CHANGES', `MERGED${base === null ? '' : ` INTO ${base}`}`, 'AGE', 'IN IT', ...size, 'FOLDER'],
     rows: cells.map((row) => row.map(redact)),

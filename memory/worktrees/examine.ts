@@ -13,6 +13,7 @@ import { authorReasons, mergeReasons } from './mergeReasons.js';
 import { hasCheckout, type RepositoryPlace } from './place.js';
 import { ownReasons, type Reason, unanswered, type Way } from './reasons.js';
 import { pathOf, stagedIn } from './staged.js';
+import { dirtInSubmodules } from './submodules.js';
 import { type Target, targetOf, targetWorktree } from './target.js';
 import type { Worktree } from './worktree.js';
 
@@ -111,12 +112,16 @@ class Examination {
     // Ignored files may include repositories.
     if (staged === null || ignored === null)
       return { ...known, reasons: [this.#unanswered(`what is in ${path}`), ...reasons] };
+    const inSubmodules = dirtInSubmodules(this.#repository, { root: path, folder }, this.#variables, ASKING);
+    if ('path' in inSubmodules)
+      return { ...known, reasons: [unanswered(`what is in ${inSubmodules.path}`, inSubmodules), ...reasons] };
     const main = hasCheckout(this.#place) ? { root: this.#place.home, folder: this.#place.common } : null;
     const inside = [...roots].filter((root) => root.startsWith(path + sep));
     const facts = {
       worktree: { ...worktree, folder },
       way,
       dirt: state.dirt,
+      inside_submodules: inSubmodules,
       ...staged,
       tracked: staged.entries.map(pathOf),
       hidden: staged.hidden.map((path) => Buffer.from(path, 'latin1').toString()),

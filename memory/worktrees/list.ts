@@ -11,7 +11,8 @@ import { type Dirt, stateOf } from './dirt.js';
 import { type KeptRef, keptRefs } from './kept.js';
 import { type Answer, MOST_IN_A_LIST, Target } from './merged.js';
 import type { RepositoryPlace } from './place.js';
-import { cutOffRemovals, type Removal, removedWorktrees } from './records.js';
+import { cutOffRemovals, type Removal, removedWorktrees, runningRemovals } from './records.js';
+import { dirtInSubmodules, together } from './submodules.js';
 import { type Worktree, worktreesOf } from './worktree.js';
 
 const ASKING: Asking = { about: 'files', preparingMs: 5 * SECOND, askingMs: 30 * SECOND };
@@ -41,6 +42,8 @@ export interface WorktreeList {
   readonly removed: readonly Removal[];
   /** Removals that were cut off. */
   readonly unfinished: readonly Removal[];
+  /** Those that other processes are doing. */
+  readonly running: readonly Removal[];
 }
 
 /**
@@ -60,7 +63,7 @@ export function listWorktrees(
     const base = found === 'unanswered' ? null : found;
     const noBase = base === found ? [] : [`git did not say which branch is the default one, so not what is merged`];
     const unanswered = noBase.map((words) => `${words}: ${whyUnanswered(repository)}`);
-    const stated = worktrees.map((worktree) => withState(repository, worktree, roots));
+    const stated = worktrees.map((worktree) => withState(repository, worktree, roots, variables));
     const answers = answersFor(repository, base, stated);
     const times = commitTimes(
       repository,
@@ -75,6 +78,7 @@ export function listWorktrees(
       unanswered,
       removed: removedWorktrees(repository.common),
       unfinished: cutOffRemovals(repository.common, here),
+      running: runningRemovals(repository.common, here),
       worktrees: stated.map((worktree) => ({
         ...worktree,
         merged: answers.get(worktree.path) ?? null,
@@ -95,7 +99,12 @@ export function findWorktrees(
 
 type Stated = Worktree & Pick<ListedWorktree, 'head' | 'dirt' | 'unanswered'>;
 
-function withState(repository: Repository, worktree: Worktree, roots: ReadonlySet<string>): Stated {
+function withState(
+  repository: Repository,
+  worktree: Worktree,
+  roots: ReadonlySet<string>,
+  variables: GitVariables,
+): Stated {
   const { path, folder, ghost, branch, operation } = worktree;
   if (folder === null) return { ...worktree, head: null, dirt: null, unanswered: null };
   const state = ghost === null ? stateOf(repository, { root: path, folder }, roots) : null;
@@ -104,8 +113,10 @@ function withState(repository: Repository, worktree: Worktree, roots: ReadonlySe
     // The files may be gone, and the commit the only copy of somebody's work.
     return { ...worktree, head: headIn(repository, folder, branch), dirt: null, unanswered };
   }
-  const { head, dirt } = state;
-  return { ...worktree, head, branch: state.branch ?? operation?.branch ?? branch, dirt, unanswered: null };
+  const known = { ...worktree, head: state.head, branch: state.branch ?? operation?.branch ?? branch };
+  const inside = dirtInSubmodules(repository, { root: path, folder }, variables, ASKING);
+  if ('path' in inside) return { ...known, dirt: null, unanswered: `${inside.path}: ${whyUnanswered(inside)}` };
+  return { ...known, dirt: together(state.dirt, inside), unanswered: null };
 }
 
 function headIn({ ask, common }: Repository, folder: string, branch: string | null): string | null {

@@ -11,6 +11,7 @@ import { entryAt } from './entry.js';
 import { differingFiles } from './include.js';
 import { isBranchName } from './records.js';
 import { repositoriesAmong } from './repositories.js';
+import { isThere, together } from './submodules.js';
 import type { Worktree } from './worktree.js';
 
 /** `merge`: its change goes into the target. `discard`: it goes nowhere. `keep_branch`: only the folder goes. */
@@ -34,6 +35,7 @@ export interface Reason {
     | 'name'
     | 'too_large'
     | 'worktree_inside'
+    | 'unused'
     | 'default_branch'
     | 'leftover'
     | 'not_mergeable'
@@ -51,6 +53,8 @@ export interface Facts {
   readonly worktree: Worktree & { readonly folder: string };
   readonly way: Way;
   readonly dirt: Dirt;
+  /** The same of its submodules. */
+  readonly inside_submodules: Dirt;
   /** The paths in the index, as `latin1`. */
   readonly tracked: readonly string[];
   /** Changed files that git takes for unchanged, as its user has set. */
@@ -86,8 +90,8 @@ export function ownReasons(repository: Repository, facts: Facts): Reason[] {
   ];
 }
 
-function changedReasons({ dirt, hidden, worktree }: Facts): Reason[] {
-  const { tracked, untracked } = dirt;
+function changedReasons({ dirt, inside_submodules, hidden, worktree }: Facts): Reason[] {
+  const { tracked, untracked } = together(dirt, inside_submodules);
   if (tracked.length + untracked.length + hidden.length === 0) return [];
   const words = [
     ...(tracked.length > 0 ? [`${counted(tracked.length, 'changed file')} (${named(tracked)})`] : []),
@@ -128,7 +132,7 @@ function lockReasons({ worktree: { lock, path } }: Facts): Reason[] {
 /** Their commits are nowhere else: those of a submodule are in git's folder for this worktree. */
 function repositoryReasons({ worktree, dirt, tracked, submodules, ignored, inside }: Facts): Reason[] {
   const { path, folder } = worktree;
-  const initialised = submodules.filter((submodule) => existsSync(join(path, submodule, '.git')));
+  const initialised = submodules.filter((submodule) => isThere(join(path, submodule)));
   const modules = join(folder, 'modules');
   const isKept = existsSync(modules) && readdirSync(modules).length > 0;
   const others = [...dirt.untracked, ...ignored];
