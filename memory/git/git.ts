@@ -52,6 +52,8 @@ export interface DirtNow {
 export class Git {
   readonly #root: string;
   readonly #variables: GitVariables;
+  /** Git's words at the last question that it refused; null if there are none. */
+  refusal: string | null = null;
 
   /** @param root the top level of a worktree */
   constructor(root: string, { PATH, HOME }: GitVariables) {
@@ -184,7 +186,11 @@ export class Git {
   }
 
   #within<Answer>(asking: Asking, question: (repository: Repository) => Answer | null): Answer | null {
-    return withRepository(this.#root, this.#variables, asking, question);
+    return withRepository(this.#root, this.#variables, asking, (repository) => {
+      const answer = question(repository);
+      this.refusal = repository.refusal;
+      return answer;
+    });
   }
 }
 

@@ -44,6 +44,7 @@ export function prepareKeep(ours: string): void {
 
 /** New objects come into a folder of ours. Those of the repository are read from there. */
 export function prepareTrial(ours: string, common: string): void {
+  if (existsSync(join(ours, TRIAL.files))) return;
   mkdirSync(join(ours, TRIAL.files));
   mkdirSync(dirname(join(ours, TRIAL.alternates)), { recursive: true });
   // A path with a line end, or one that begins with a quote, is read as a text in quotes.

@@ -16,6 +16,7 @@ import {
   trialLine,
 } from './gitLine.js';
 import { isOfBytes, makePrivateFolder, prepareKeep, prepareTrial, removePrivateFolder } from './privateFolder.js';
+import { FATAL, type Refusal, Refusals } from './refusal.js';
 import { type GitSettings, OBEYED, OF_COMMITS, readSettings } from './settings.js';
 
 /** Hexadecimal digits of a commit of the usual format. */
@@ -23,7 +24,7 @@ const SHA1_LENGTH = 40;
 /** How `git config` exits if there are no such settings. */
 const NONE = 1;
 
-export interface Repository {
+export interface Repository extends Refusal {
   /** Whether it has no files of its own: then there is no worktree. */
   readonly isBare: boolean;
   /** Whether the repository has no checkout of its own, also where this worktree is linked to it. */
@@ -119,15 +120,19 @@ function repositoryIn(ours: string, asked: Place): Repository {
   const { root, folders, settings, variables, askingMs } = asked;
   const { common, folder } = folders;
   const { isBare, ofFiles, ofPrint, setup } = settings;
-  const printed = (line: GitLine, call: Pick<GitCall, 'encoding' | 'input'> = {}) => {
-    const { code, out } = runGit(line, { limitMs: askingMs, ...call });
-    return code === 0 ? out : null;
-  };
+  const refusals = new Refusals(ours, common);
+  const run = (line: GitLine, call: Omit<GitCall, 'limitMs'> = {}) =>
+    refusals.note(runGit(line, { limitMs: askingMs, ...call }));
+  const runIn = (place: WorktreePlace, line: () => GitLine, call: Omit<GitCall, 'limitMs'>) =>
+    isOwn(place) ? run(line(), call) : refusals.note(REFUSED);
   const lineOf = (args: readonly string[], print: Print) => {
     const obeyed = print === 'plain' ? ofFiles : [...ofFiles, ...ofPrint];
     return privateLine({ ...folders, root, ours, settings: obeyed }, args, variables);
   };
-  let isPrepared = false;
+  const tried = (line: GitLine, call?: Omit<GitCall, 'limitMs'>) => {
+    prepareTrial(ours, common);
+    return run(line, call);
+  };
   const known = new Map<string, readonly string[]>();
   const obeyedIn = (place: WorktreePlace) => {
     const found = known.get(place.folder) ?? ofPlace(place, asked).ofFiles;
@@ -139,43 +144,46 @@ function repositoryIn(ours: string, asked: Place): Repository {
     get isContainer() {
       return ofPlace({ root, folder: common }, asked).isBare;
     },
+    get refusal() {
+      return refusals.last;
+    },
     common,
     setup,
     ask(args, print = 'plain') {
-      return printed(lineOf(args, print));
+      return printedBy(run(lineOf(args, print)));
     },
     askEnd(args, print = 'plain') {
-      return runGit(lineOf(args, print), { limitMs: askingMs });
+      return run(lineOf(args, print));
     },
     askIn(place, args, encoding, input) {
-      if (!isOwn(place)) return null;
-      const line = privateLine({ ...place, common, ours, settings: obeyedIn(place) }, args, variables);
-      return printed(line, { encoding, input });
+      const line = () => privateLine({ ...place, common, ours, settings: obeyedIn(place) }, args, variables);
+      return printedBy(runIn(place, line, { encoding, input }));
     },
     askFolder(folder, args) {
-      return printed(privateLine({ root: folder, folder, common, ours, settings: [] }, args, variables));
+      return printedBy(run(privateLine({ root: folder, folder, common, ours, settings: [] }, args, variables)));
     },
-    attempt(args, call = {}) {
-      if (!isPrepared) prepareTrial(ours, common);
-      isPrepared = true;
-      return runGit(trialLine(root, ours, args, variables), { ...call, limitMs: askingMs });
+    attempt(args, call) {
+      return tried(trialLine(root, ours, args, variables), call);
     },
-    store(args, call = {}) {
-      if (!isPrepared) prepareTrial(ours, common);
-      isPrepared = true;
-      return runGit(storeLine({ root, ours, common }, args, variables), { ...call, limitMs: askingMs });
+    store(args, call) {
+      return tried(storeLine({ root, ours, common }, args, variables), call);
     },
     keepFiles(place, args, input) {
-      if (!isOwn(place)) return REFUSED;
-      prepareKeep(ours);
-      const line = keepLine({ ...place, common, ours, settings: obeyedIn(place).filter(isOfBytes) }, args, variables);
-      return runGit(line, { input, encoding: 'latin1', limitMs: askingMs });
+      const line = () => {
+        prepareKeep(ours);
+        return keepLine({ ...place, common, ours, settings: obeyedIn(place).filter(isOfBytes) }, args, variables);
+      };
+      return runIn(place, line, { input, encoding: 'latin1' });
     },
   };
 }
 
-/** The files belong to another user. */
-const REFUSED: GitEnd = { code: null, out: '', err: 'its files belong to another user' };
+function printedBy({ code, out }: GitEnd): string | null {
+  return code === 0 ? out : null;
+}
+
+/** As git says it. */
+const REFUSED: GitEnd = { code: FATAL, out: '', err: 'its files belong to another user' };
 
 /**
  * Git refuses the files of other users unless `safe.directory` names them. A line that names the folders skips that check, so git is

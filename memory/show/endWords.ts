@@ -27,7 +27,7 @@ export function endedValue({ name, worktree, target, merged, ignored }: Examined
 
 export function endedLines(examined: Examined, ended: Ended): string[] {
   const { name, worktree, branch, target, merged } = examined;
-  const { fault, kept, commit, branch_removed, way_back } = ended;
+  const { fault, finished_by, kept, commit, branch_removed, way_back } = ended;
   const behind = target?.behind ? `, with ${counted(target.behind, 'commit')} of ${target.name} that it lacked` : '';
   const mergeWords =
     commit !== null
@@ -35,14 +35,32 @@ export function endedLines(examined: Examined, ended: Ended): string[] {
       : merged?.merged === 'yes' && target !== null
         ? [`${name}: merged into ${target.name} before`]
         : [];
-  if (fault !== null)
-    return [...mergeWords, `${name} is not removed: ${fault}`, ...(kept === null ? [] : [`kept: ${kept}`])];
+  if (finished_by !== null && fault !== null)
+    return [...mergeWords, ...cutOffLines({ name, fault, kept, way_back, finished_by })];
+  const keptLines = kept === null ? [] : [`kept: ${kept}`];
+  if (fault !== null) return [...mergeWords, `${name} is not removed: ${fault}`, ...keptLines];
   const gone = branch_removed ? ` and the branch ${branch}` : '';
   return [
     ...mergeWords,
     `removed: ${worktree.path}${ignoredWords(examined)}${gone}`,
+    ...keptLines,
+    ...backLines(way_back),
+  ];
+}
+
+interface CutOff extends Pick<Ended, 'kept' | 'way_back'> {
+  readonly name: string;
+  /** The file that cannot be deleted, and why. */
+  readonly fault: string;
+  readonly finished_by: string;
+}
+
+export function cutOffLines({ name, fault, kept, way_back, finished_by }: CutOff): string[] {
+  return [
+    `${name} is not removed whole: ${fault}`,
     ...(kept === null ? [] : [`kept: ${kept}`]),
     ...backLines(way_back),
+    `once that is put right, this removes the rest: \`${finished_by}\``,
   ];
 }
 

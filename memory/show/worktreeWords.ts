@@ -5,6 +5,7 @@ import type { Inside, SessionInside } from '../look/inWorktrees.js';
 import type { KeptRef } from '../worktrees/kept.js';
 import type { ListedWorktree, WorktreeList } from '../worktrees/list.js';
 import type { Answer, Why } from '../worktrees/merged.js';
+import { finishing } from '../worktrees/records.js';
 import { ago } from './status.js';
 
 const KIB = 1024;
@@ -91,18 +92,20 @@ function isAtRest({ session_id, agent, holds }: SessionInside, unfinished: Reado
 
 /**
  * @param unfinished ids of sessions
+ * @param isRemoved whether it is being removed, or its removal was cut off: {@link removedNotes} say so
  * @returns sentences about what a cell has no room for: leftovers, locks, sessions
  */
 export function notesOn(
   worktree: ListedWorktree,
   { sessions, agents }: Inside,
-  unfinished: ReadonlySet<string>,
+  { unfinished, isRemoved }: { readonly unfinished: ReadonlySet<string>; readonly isRemoved: boolean },
 ): string[] {
   const name = nameCell(worktree);
   const resting = sessions.filter((session) => isAtRest(session, unfinished)).length;
-  const { ghost, lock, path } = worktree;
+  const { ghost, lock, path, unanswered } = worktree;
   return [
-    ...(ghost === null ? [] : [`${name}: ${ghostWords(ghost, path)}`]),
+    ...(ghost === null || isRemoved ? [] : [`${name}: ${ghostWords(ghost, path)}`]),
+    ...(unanswered === null ? [] : [`${name}: git does not say what is changed: ${unanswered}`]),
     ...(lock === null ? [] : [`${name}: ${lockWords(lock)}`]),
     ...sessions
       .filter((session) => !isAtRest(session, unfinished))
@@ -120,12 +123,16 @@ export function notesOn(
  * @returns sentences about removals that were cut off, and about what removed worktrees held
  */
 export function removedNotes(
-  { kept, unfinished }: { readonly kept: readonly KeptRef[] } & Pick<WorktreeList, 'unfinished'>,
+  { kept, unfinished, running }: { readonly kept: readonly KeptRef[] } & Pick<WorktreeList, 'unfinished' | 'running'>,
   days: number,
 ): string[] {
-  const cutOff = unfinished.map(
-    ({ name }) => `${name}: its removal was cut off; \`watchkeeper worktree end ${name} --merge\` finishes it`,
-  );
+  const cutOff = [
+    ...running.map(({ name, by }) => `${name}: the process ${by?.pid} is removing it`),
+    ...unfinished.map(
+      (removal) =>
+        `${removal.name}: its removal was cut off; \`${finishing(removal)}\` finishes it, or says what prevents it`,
+    ),
+  ];
   if (kept.length === 0) return cutOff;
   const names = kept.slice(0, MOST_NAMED).map(({ ref }) => ref.slice(ref.lastIndexOf('/') + 1));
   const more = kept.length > MOST_NAMED ? `, and ${kept.length - MOST_NAMED} more` : '';

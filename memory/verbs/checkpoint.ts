@@ -63,7 +63,8 @@ function verified(memory: Viewer, session: OpenSession, name: string): Outcome {
   if (checkpoint === undefined) throw new UsageError(`there is no checkpoint "${name}"; --list shows them`);
   const place = placeOf(memory, session);
   const changes = changesSince(checkpoint, place);
-  if (changes.every((change) => change === INCOMPARABLE) && changes.length > 0) throw unanswered(place);
+  if (changes.every((change) => change === INCOMPARABLE) && changes.length > 0)
+    throw unanswered(place, memory.surroundings.variables, place.git.refusal);
   const value = { name: checkpoint.name, changes };
   if (changes.length === 0) return { lines: 'nothing has changed since', value };
   return { lines: changes.join(', '), value, verdict: 'found' };
@@ -108,9 +109,9 @@ interface Place {
 }
 
 /** @throws UnreachableError if git does not answer: an unanswered question is not a state of the code */
-function requireState({ git, root }: Place, print?: Print): GitState | null {
+function requireState({ git, root, memory }: Place, print?: Print): GitState | null {
   const state = git.state(print);
-  if (state === 'unanswered') throw unanswered({ root });
+  if (state === 'unanswered') throw unanswered({ root }, memory.surroundings.variables, git.refusal);
   return state;
 }
 
@@ -148,10 +149,10 @@ interface Before extends Checkout {
   readonly of: 'checkpoint' | 'start';
 }
 
-function checkoutChanges({ head, branch, of }: Before, now: Checkout | null, { git, root }: Place): string[] {
+function checkoutChanges({ head, branch, of }: Before, now: Checkout | null, { git, root, memory }: Place): string[] {
   // If the repository is gone, its commit is gone too.
   const commits = head === null ? 0 : now === null ? 'elsewhere' : git.commitsSince(head);
-  if (commits === null) throw unanswered({ root });
+  if (commits === null) throw unanswered({ root }, memory.surroundings.variables, git.refusal);
   // At the start, a commit that is not found quickly is unknown.
   const isFirst = of === 'checkpoint' && head === null && now?.head != null;
   return [

@@ -1,18 +1,25 @@
 /** `worktree end --merged`: all that are merged and have nothing against them. */
 import { counted } from '../../src/counted.js';
+import { UnreachableError } from '../../src/errors.js';
+import { shellWord } from '../../src/log/shellWords.js';
+import { DAY } from '../../src/time.js';
 import type { Memory } from '../sessions/memory.js';
 import { endedLines, endedValue, reasonLines, reasonsValue } from '../show/endWords.js';
+import { ago } from '../show/status.js';
 import { whyWords } from '../show/worktreeWords.js';
 import type { Ended } from '../worktrees/end.js';
-import { type Examined, NO_ANSWER_ON_DEFAULT } from '../worktrees/examine.js';
+import type { Examined } from '../worktrees/examine.js';
 import type { RepositoryPlace } from '../worktrees/place.js';
 import type { Reason } from '../worktrees/reasons.js';
 import { cutOffRemovals } from '../worktrees/records.js';
+import { isUntouched } from '../worktrees/reflog.js';
 import type { Worktree } from '../worktrees/worktree.js';
 import { type Around, reasonsAround } from './againstEnding.js';
 import { allOf, aroundOf, endOne, examinedOf, type Finished, finishNamed } from './removeWorktrees.js';
-import { unanswered } from './unanswered.js';
 import type { Door, Outcome } from './verb.js';
+
+/** A worktree without a commit of its own is left alone for so long after it was made. */
+const UNUSED_MS = DAY;
 
 interface Judged {
   readonly safe: readonly Examined[];
@@ -35,7 +42,9 @@ export async function endMerged(
   door: Door,
 ): Promise<Outcome> {
   const cutOff = isAgreed ? cutOffRemovals(place.common, memory.surroundings.process) : [];
-  const finished = cutOff.flatMap(({ path }) => finishNamed(memory, place, { name: path, isRemote: false }) ?? []);
+  const finished = cutOff.flatMap(
+    ({ path }) => finishNamed(memory, place, { name: path, isRemote: false, way: null }) ?? [],
+  );
   const worktrees = allOf(memory, place);
   const { around, asides } = await aroundOf(memory, place, worktrees, door);
   const judged = judge(memory, place, around);
@@ -127,21 +136,30 @@ function judge(memory: Memory, place: RepositoryPlace, around: Around): Judged {
   const linked = worktrees.filter(({ is_main, ghost }) => !is_main && ghost === null);
   const wanted = linked.map((worktree) => ({ worktree, way: 'merge' as const, into: null, is_merged_only: true }));
   const known = examinedOf(memory, place, wanted, worktrees);
-  if (known.some(({ reasons }) => reasons.includes(NO_ANSWER_ON_DEFAULT))) throw unanswered(place);
+  const [silent] = known.flatMap(({ reasons, is_base_unanswered }) => (is_base_unanswered ? reasons : []));
+  if (silent !== undefined) throw new UnreachableError(memory.stamp.redact(`${silent.words}: ${silent.remedy}`));
   const open = known.flatMap(({ merged }) => (merged === null || merged.merged === 'yes' ? [] : [merged.merged]));
   const others = known.filter(
     ({ merged, reasons }) => merged?.merged === 'yes' || (merged === null && !isBase(reasons)),
   );
-  const judged = others.map((examined) => ({
-    examined,
-    reasons: [...reasonsAround(memory, examined.worktree, around), ...examined.reasons],
-  }));
+  const judged = others.map((examined) => {
+    const reasons = [...reasonsAround(memory, examined.worktree, around), ...examined.reasons];
+    return { examined, reasons: reasons.length > 0 ? reasons : unusedReasons(examined, memory.clock.now()) };
+  });
   return {
     safe: judged.filter(({ reasons }) => reasons.length === 0).map(({ examined }) => examined),
     staying: judged.filter(({ reasons }) => reasons.length > 0),
     unmerged: open.length,
     unknown: open.filter((merged) => merged === 'unknown').length,
   };
+}
+
+/** Somebody may be about to begin in it: its commit is merged only because it has none of its own. */
+function unusedReasons({ name, worktree: { created_at, folder } }: Examined, now: number): Reason[] {
+  if (created_at === null || folder === null || now - created_at > UNUSED_MS || !isUntouched(folder)) return [];
+  const words = `it was made ${ago(now - created_at)}, and nothing has been committed in it`;
+  const remedy = `if it is not needed: \`watchkeeper worktree end ${shellWord(name)} --merge\``;
+  return [{ reason: 'unused', words, remedy }];
 }
 
 /** The default branch itself is never merged and never removed. */

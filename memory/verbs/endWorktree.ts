@@ -46,7 +46,7 @@ export const end = verb({
       [{ worktree, way: asked.way, into: asked.into, is_merged_only: false }],
       worktrees,
     );
-    if (examined === undefined) throw unanswered(place);
+    if (examined === undefined) throw unanswered(place, memory.surroundings.variables);
     if (asked.way === 'keep_branch' && examined.branch === null && examined.tip !== null)
       throw new UsageError(
         `${worktree.path} has no branch checked out that could be kept: make one there, or say --discard`,

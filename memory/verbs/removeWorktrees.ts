@@ -1,13 +1,14 @@
 /** The parts of ending worktrees that one and many have in common. */
 import { insideOf } from '../look/inWorktrees.js';
 import type { Memory } from '../sessions/memory.js';
-import { backLines } from '../show/endWords.js';
+import { backLines, cutOffLines } from '../show/endWords.js';
 import { worktreeAt } from '../workspaces/workspace.js';
 import { type Ended, endWorktree, finishWorktree } from '../worktrees/end.js';
 import { type Examined, examine, type Wanted } from '../worktrees/examine.js';
 import { findWorktrees } from '../worktrees/list.js';
 import { type RepositoryPlace, stayingFolder } from '../worktrees/place.js';
-import { cutOffRemovals, type Removal, removedWorktrees, runningRemovals } from '../worktrees/records.js';
+import type { Way } from '../worktrees/reasons.js';
+import { cutOffRemovals, finishing, type Removal, removedWorktrees, runningRemovals } from '../worktrees/records.js';
 import { takeBack } from '../worktrees/removal.js';
 import { wayBack } from '../worktrees/wayBack.js';
 import { type Worktree, worktreesNamed } from '../worktrees/worktree.js';
@@ -18,7 +19,7 @@ import type { Door } from './verb.js';
 
 export function allOf({ surroundings }: Memory, place: RepositoryPlace): Worktree[] {
   const found = findWorktrees(place, surroundings.process, surroundings.variables);
-  if (found === null) throw unanswered(place);
+  if (found === null) throw unanswered(place, surroundings.variables);
   return found;
 }
 
@@ -29,7 +30,7 @@ export function examinedOf(
   worktrees: readonly Worktree[],
 ): Examined[] {
   const found = examine(place, wanted, worktrees, surroundings.variables);
-  if (found === null) throw unanswered(place);
+  if (found === null) throw unanswered(place, surroundings.variables);
   return found;
 }
 
@@ -66,12 +67,13 @@ export function removedNamed(
 /**
  * Finishes a removal that was cut off, or says that another process is doing it.
  * @param isRemote whether the remote branch is to go
+ * @param way what was typed; null if it is finished as it was begun
  * @returns null if there is none of that name, or it had not really begun
  */
 export function finishNamed(
   memory: Memory,
   place: RepositoryPlace,
-  { name, isRemote }: { readonly name: string; readonly isRemote: boolean },
+  { name, isRemote, way }: { readonly name: string; readonly isRemote: boolean; readonly way: Way | null },
 ): Finished | null {
   const { directory, variables, process: here } = memory.surroundings;
   const running = runningRemovals(place.common, here);
@@ -88,12 +90,18 @@ export function finishNamed(
   const nothingDone = { asides: [], removal };
   const taken = removal.is_confirmed ? null : { fault: takeBack(place.common, removal), ...nothingDone };
   if (taken !== null && taken.fault === null) return null;
+  const wanted = { isRemote, keepsBranch: way === 'keep_branch' };
   const ended = taken ??
-    finishWorktree(place, removal, isRemote, variables) ?? { fault: 'git does not answer', ...nothingDone };
+    finishWorktree(place, removal, wanted, variables) ?? { fault: 'git does not answer', ...nothingDone };
   const { fault, asides } = ended;
   const done = `${removal.name}: the removal that was cut off is finished`;
-  const way_back = wayBack(ended.removal, stayingFolder(place));
-  return { removal, way_back, fault, lines: [fault ?? done, ...backLines(way_back)], asides };
+  const way_back = wayBack(ended.removal, stayingFolder(place), fault !== null);
+  const { kept } = removal;
+  const lines =
+    fault === null
+      ? [done, ...backLines(way_back)]
+      : cutOffLines({ name: removal.name, fault, kept, way_back, finished_by: finishing(ended.removal) });
+  return { removal, way_back, fault, lines, asides };
 }
 
 function asWorktree({ path, branch, folder }: Removal): Worktree {
@@ -137,6 +145,6 @@ export async function endOne(memory: Memory, place: RepositoryPlace, one: EndOne
   const workspace = memory.claims.find(worktreeAt(path).id);
   if (workspace !== null) memory.claims.worktrees.note(workspace);
   const ended = endWorktree(place, ending, variables);
-  if (ended === null) throw unanswered(place);
+  if (ended === null) throw unanswered(place, variables);
   return ended;
 }

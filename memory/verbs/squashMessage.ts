@@ -45,9 +45,11 @@ export async function squashMessage(memory: Memory, { path, name, into }: Squash
   }
   const purpose = blocks.find((block) => block.isExplicit)?.purpose ?? blocks[0]?.purpose ?? '';
   const { redact } = memory.stamp;
-  const commits = new Git(path, memory.surroundings.variables).subjectsSince(into, MOST_COMMITS);
+  const { variables } = memory.surroundings;
+  const git = new Git(path, variables);
+  const commits = git.subjectsSince(into, MOST_COMMITS);
   // The commit lasts: without the titles it would never get them.
-  if (commits === null) throw unanswered({ root: path });
+  if (commits === null) throw unanswered({ root: path }, variables, git.refusal);
   const only = commits.length === 1 ? commits[0] : undefined;
   const title = headOf(purpose || only || titleOf(name), LONGEST_TITLE, redact);
   const subjects = commits.map((subject) => `- ${shorten(redact(oneLine(subject)), LONGEST_LINE)}`);

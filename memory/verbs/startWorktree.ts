@@ -35,7 +35,7 @@ export const start = verb({
     if (unfetched !== null)
       return { verdict: 'refused', value: null, lines: [`git fetch failed: ${redact(unfetched)}`, 'nothing was made'] };
     const plan = planWorktree(place, { name, type: known.data, from, branch }, variables);
-    if (plan === null) throw unanswered(place);
+    if (plan === null) throw unanswered(place, variables);
     if ('faults' in plan) return { verdict: 'refused', value: null, lines: plan.faults.map(redact) };
     const shown = planWords(plan).map(redact);
     const agreed = yes || ((await door.agrees?.(shown, 'make it?')) ?? null);

@@ -22,7 +22,7 @@ import { sizeOf } from '../worktrees/size.js';
 import { wayBack } from '../worktrees/wayBack.js';
 import { type Worktree, worktreeAround, worktreesNamed } from '../worktrees/worktree.js';
 import { flag, neededWord } from './fields.js';
-import { unanswered } from './unanswered.js';
+import { unanswered as refused } from './unanswered.js';
 import { type Outcome, verb } from './verb.js';
 
 /** As many names of changed files are enough for a program that decides what to look at. */
@@ -38,8 +38,9 @@ export const list = verb({
   async run(memory, { size, removed: isOfRemoved }, { judge }): Promise<Outcome> {
     const place = placeOf(memory);
     const found = listWorktrees(place, memory.surroundings.process, memory.surroundings.variables);
-    if (found === null) throw unanswered(place);
-    const { base, worktrees, removed, unfinished, kept } = found;
+    if (found === null) throw refused(place, memory.surroundings.variables);
+    const { base, worktrees, removed, unfinished, running, kept, unanswered } = found;
+    const going = new Set([...unfinished, ...running].map(({ folder }) => folder));
     const inside = await insideOf(memory, worktrees, judge);
     // A log that cannot be read is no reason to leave out a worktree: its session counts as one that left nothing unfinished.
     const open = await listSessions(memory, { where: 'repository', which: 'unfinished', judge, onUnreadable: ignore });
@@ -49,6 +50,7 @@ export const list = verb({
       worktree,
       inside: inside.get(worktree.path) ?? NOTHING_INSIDE,
       size: size ? sizeOf(worktree.path, roots) : null,
+      isRemoved: worktree.folder !== null && going.has(worktree.folder),
     }));
     return {
       value: {
@@ -57,27 +59,19 @@ export const list = verb({
         base,
         worktrees: rows.map((row) => ({ ...rowValue(row), is_here: row.worktree.path === here })),
         removed: removed.map((each) => removalValue(each, place)),
-        unfinished: unfinished.map((each) => removalValue(each, place)),
+        unfinished: unfinished.map((each) => removalValue(each, place, true)),
       },
       lines: isOfRemoved
         ? removedLines(memory, found, place)
         : tableOf(memory, rows, {
             base: base === null ? null : base.name,
             unfinished: new Set(open.rows.map(({ session_id }) => session_id)),
-            below: removedNotes({ kept: kept ?? [], unfinished }, memory.settings.removed_days),
+            below: removedNotes({ kept: kept ?? [], unfinished, running }, memory.settings.removed_days),
           }),
-      asides: unansweredAsides(found),
+      asides: unanswered.map(memory.stamp.redact),
     };
   },
 });
-
-/** @returns what the table leaves out, because git did not answer */
-function unansweredAsides({ is_base_answered, kept }: WorktreeList): string[] {
-  return [
-    ...(is_base_answered ? [] : ['git did not say which branch is the default one, so not what is merged: try again']),
-    ...(kept === null ? ['git did not say what is kept of removed worktrees: try again'] : []),
-  ];
-}
 
 export const path = verb({
   name: 'path',
@@ -103,7 +97,7 @@ function worktreeNamed(memory: Memory, name: string): Worktree {
   const place = placeOf(memory);
   const { process, variables, directory } = memory.surroundings;
   const worktrees = findWorktrees(place, process, variables);
-  if (worktrees === null) throw unanswered(place);
+  if (worktrees === null) throw refused(place, memory.surroundings.variables);
   return worktreeAmong(worktrees, name, directory);
 }
 
@@ -129,10 +123,12 @@ interface Row {
   readonly inside: Inside;
   /** In bytes; null if it was not asked for. */
   readonly size: number | null;
+  /** Whether it is being removed, or its removal was cut off. */
+  readonly isRemoved: boolean;
 }
 
 function rowValue({ worktree, inside, size }: Row) {
-  const { dirt, folder: _, ...rest } = worktree;
+  const { dirt, folder: _, unanswered: __, ...rest } = worktree;
   const named = (paths: readonly string[]) => ({ count: paths.length, files: paths.slice(0, MOST_FILES) });
   return {
     ...rest,
@@ -142,9 +138,9 @@ function rowValue({ worktree, inside, size }: Row) {
   };
 }
 
-function removalValue(removal: Removal, place: RepositoryPlace) {
+function removalValue(removal: Removal, place: RepositoryPlace, isCutOff = false) {
   const { name, path, at, kept } = removal;
-  return { name, path, at, kept, way_back: wayBack(removal, stayingFolder(place)) };
+  return { name, path, at, kept, way_back: wayBack(removal, stayingFolder(place), isCutOff) };
 }
 
 function removedLines({ clock, stamp }: Memory, { removed, kept }: WorktreeList, place: RepositoryPlace): string[] {
@@ -185,9 +181,10 @@ function tableOf({ clock, stamp, surroundings }: Memory, rows: readonly Row[], {
     ...(size === null ? [] : [sizeCell(size)]),
     HOME !== undefined && worktree.path.startsWith(`${HOME}/`) ? `~${worktree.path.slice(HOME.length)}` : worktree.path,
   ]);
-  const notes = [...rows.flatMap(({ worktree, inside }) => notesOn(worktree, inside, unfinished)), ...below].map(
-    redact,
-  );
+  const notes = [
+    ...rows.flatMap(({ worktree, inside, isRemoved }) => notesOn(worktree, inside, { unfinished, isRemoved })),
+    ...below,
+  ].map(redact);
   return {
     head: ['BRANCH', 'CHANGES', `MERGED${base === null ? '' : ` INTO ${base}`}`, 'AGE', 'IN IT', ...size, 'FOLDER'],
     rows: cells.map((row) => row.map(redact)),

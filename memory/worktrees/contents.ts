@@ -8,6 +8,7 @@
  * knows.
  */
 import { dirname } from 'node:path';
+import { withRefusal } from '../git/refusal.js';
 import type { Repository, WorktreePlace } from '../git/repository.js';
 import { stateOf } from './dirt.js';
 import { entryAt } from './entry.js';
@@ -54,12 +55,12 @@ export interface ContentsOf extends WorktreePlace {
 export function contentsOf(repository: Repository, place: ContentsOf, roots: ReadonlySet<string>): Contents | string {
   const state = stateOf(repository, place, roots, 'latin1');
   const staged = stagedIn(repository, place);
-  if (state === null || staged === null) return 'git cannot list its files';
+  if (state === null || staged === null) return withRefusal('git cannot list its files', repository);
   const { head, dirt } = state;
   const tracked = [...dirt.tracked, ...staged.hidden];
   const refs = ownRefs(repository, place);
   const forgotten = refs === null ? null : forgottenIn(repository, { ...place, head }, refs);
-  if (refs === null || forgotten === null) return 'git cannot read the logs of its commits';
+  if (refs === null || forgotten === null) return withRefusal('git cannot read the logs of its commits', repository);
   const own = ownFiles(place, refs);
   if (own === null) return 'its own settings of git cannot be read';
   const is_dirty = tracked.length + dirt.untracked.length > 0;

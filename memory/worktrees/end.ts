@@ -14,7 +14,7 @@ import { ASKING } from './examine.js';
 import { forgetKept, keep, removeOld } from './kept.js';
 import { type Merging, mergeInto } from './mergeInto.js';
 import { type RepositoryPlace, stayingFolder } from './place.js';
-import { doomedName, type Removal } from './records.js';
+import { doomedName, finishing, type Removal, writeRecord } from './records.js';
 import { remoteBranch } from './remote.js';
 import { finishRemoval, type RemoteBranch, type Ended as Removed, removeWorktree, takenAway } from './removal.js';
 import { wayBack } from './wayBack.js';
@@ -37,6 +37,8 @@ export interface Ending extends Merging {
 export interface Ended {
   /** Why it stays, or which step is left; null if it is gone. */
   readonly fault: string | null;
+  /** The command that finishes a removal that has begun; null if it is finished, or has not begun. */
+  readonly finished_by: string | null;
   /** The ref that keeps the contents; null if other branches have all of them. */
   readonly kept: string | null;
   /** The squash commit; null if none was made. */
@@ -56,14 +58,18 @@ export function endWorktree(place: RepositoryPlace, ending: Ending, variables: G
 /**
  * Finishes a removal that was cut off.
  * @param isRemote whether the remote branch is to go
+ * @param keepsBranch whether the branch is to stay, also if it was to go before
  * @returns null if git does not answer
+ * @throws the file system's error, if that cannot be recorded
  */
 export function finishWorktree(
   place: RepositoryPlace,
-  removal: Removal,
-  isRemote: boolean,
+  cutOff: Removal,
+  { isRemote, keepsBranch }: { readonly isRemote: boolean; readonly keepsBranch: boolean },
   variables: GitVariables,
 ): Pick<Removed, 'fault' | 'removal' | 'asides'> | null {
+  const removal = keepsBranch ? { ...cutOff, tip: null, way: 'keep_branch' as const } : cutOff;
+  if (keepsBranch && cutOff.tip !== null) writeRecord(place.common, removal);
   const { branch, tip } = removal;
   return withRepository(place.root, variables, ASKING, (repository) => {
     const asked = isRemote && branch !== null && tip !== null;
@@ -105,16 +111,17 @@ class Performance {
     const unkept = this.#keep(contents);
     if (unkept !== null) return this.#stays(unkept);
     const merged = mergeInto(this.#repository, this.#place, this.#ending, this.#variables);
-    if ('fault' in merged) return this.#staysWhole(merged.fault);
+    if ('fault' in merged) return this.#stays(merged.fault);
     this.#commit = merged.commit;
     this.#asides.push(...merged.asides);
     // It is asked where the worktree may be.
     const old = removeOld(this.#repository, this.#ending.removed_days, this.#ending.now, this.#variables);
-    const { fault: left, asides, branch_removed } = this.#remove(contents, folder);
+    const { fault: left, is_begun, asides, branch_removed, removal } = this.#remove(contents, folder);
     this.#isBranchRemoved = branch_removed;
     const days = `kept for more than ${this.#ending.removed_days} days, and gone:`;
     this.#asides.push(...asides, ...(old.length === 0 ? [] : [`${days} ${old.join(', ')}`]));
-    return this.#ended(left);
+    if (left !== null && !is_begun) return this.#stays(left);
+    return this.#ended(left, left === null ? null : finishing(removal));
   }
 
   #contents(root: string, folder: string): Contents | string {
@@ -165,7 +172,7 @@ class Performance {
 
   #remove(contents: Contents, folder: string) {
     const { examined, is_remote_removed, now } = this.#ending;
-    const { worktree, name, branch, tip } = examined;
+    const { worktree, name, branch, tip, way } = examined;
     const { path } = worktree;
     const { head, commit, has_conflicts, forgotten, changed, own_files, is_sparse } = contents;
     const filters = conversionsOf(this.#repository, { root: path, folder }, changed);
@@ -174,13 +181,15 @@ class Performance {
       ...{ v: 1, name, path, folder, branch, is_confirmed: false, is_detached: false, at: now },
       ...{ doomed: doomedName(path, this.#ending.by.pid), by: this.#ending.by },
       ...{ tip: leaving === null ? null : tip, kept: this.#kept, head, has_conflicts },
+      ...{ way, is_remote_removed },
       ...{ has_files: commit !== null, has_forgotten: forgotten.commits.length > 0, filters, own_files, is_sparse },
     };
     const remote = is_remote_removed && leaving !== null && tip !== null ? this.#remoteOf(leaving, tip) : null;
     const whyNotAsKept = (root: string) => this.#whyNotAsKept(root, contents, folder);
     const removing = { whyNotAsKept, remote, repository: this.#repository };
     const removed = removeWorktree(this.#place.common, removal, removing, this.#variables);
-    this.#wayBack = wayBack(removed.removal, stayingFolder(this.#place));
+    const isCutOff = removed.fault !== null;
+    if (removed.is_begun) this.#wayBack = wayBack(removed.removal, stayingFolder(this.#place), isCutOff);
     return removed;
   }
 
@@ -206,20 +215,21 @@ class Performance {
     return null;
   }
 
-  /** The kept ref would be listed as a removed worktree. */
-  #staysWhole(fault: string): Ended {
-    const kept = this.#newlyKept;
-    if (kept !== null && forgetKept(this.#repository, kept, this.#variables)) this.#kept = null;
-    return this.#stays(fault);
-  }
-
+  /** Nothing was removed. The kept ref would be listed as a removed worktree, and perhaps has an older state of this one. */
   #stays(fault: string): Ended {
-    return this.#ended(fault);
+    const kept = this.#newlyKept;
+    // Without the folder, another process may be removing it, and rely on that ref.
+    const isForgotten =
+      kept === null ||
+      (existsSync(this.#ending.examined.worktree.path) && forgetKept(this.#repository, kept, this.#variables));
+    this.#kept = isForgotten ? null : kept;
+    return this.#ended(fault, null);
   }
 
-  #ended(fault: string | null): Ended {
+  #ended(fault: string | null, finishedBy: string | null): Ended {
     return {
-      ...{ fault, kept: this.#kept, commit: this.#commit, branch_removed: this.#isBranchRemoved },
+      ...{ fault, finished_by: finishedBy, kept: this.#kept, commit: this.#commit },
+      branch_removed: this.#isBranchRemoved,
       ...{ way_back: this.#wayBack, asides: this.#asides },
     };
   }

@@ -13,6 +13,7 @@ import { authorReasons, mergeReasons } from './mergeReasons.js';
 import { hasCheckout, type RepositoryPlace } from './place.js';
 import { ownReasons, type Reason, unanswered, type Way } from './reasons.js';
 import { pathOf, stagedIn } from './staged.js';
+import { dirtInSubmodules } from './submodules.js';
 import { type Target, targetOf, targetWorktree } from './target.js';
 import type { Worktree } from './worktree.js';
 
@@ -43,6 +44,8 @@ export interface Examined {
   readonly own_tree: string | null;
   /** Ignored files, which go with it; null if they were not asked for, or git does not list them. */
   readonly ignored: number | null;
+  /** Whether git does not say which branch is the default one. Then nothing can be said of any worktree. */
+  readonly is_base_unanswered: boolean;
   readonly reasons: readonly Reason[];
 }
 
@@ -94,11 +97,12 @@ class Examination {
       merged: null,
       own_tree: null,
       ignored: null,
+      is_base_unanswered: false,
     };
     const roots = new Set(this.#worktrees.map((each) => each.path));
     if (ghost !== null) return { ...nothing, reasons: [leftover(path, ghost)] };
     const state = folder === null ? null : stateOf(this.#repository, { root: path, folder }, roots);
-    if (folder === null || state === null) return { ...nothing, reasons: [unanswered(`what is in ${path}`)] };
+    if (folder === null || state === null) return { ...nothing, reasons: [this.#unanswered(`what is in ${path}`)] };
     const branch = state.branch ?? worktree.branch;
     const { reasons, ...merging } = this.#merging({ way, into, is_merged_only, branch, tip: state.head });
     const known = { ...nothing, name: branch ?? name, branch, tip: state.head, ...merging };
@@ -107,13 +111,17 @@ class Examination {
     const ignored = ignoredIn(this.#repository, { root: path, folder });
     // Ignored files may include repositories.
     if (staged === null || ignored === null)
-      return { ...known, reasons: [unanswered(`what is in ${path}`), ...reasons] };
+      return { ...known, reasons: [this.#unanswered(`what is in ${path}`), ...reasons] };
+    const inSubmodules = dirtInSubmodules(this.#repository, { root: path, folder }, this.#variables, ASKING);
+    if ('path' in inSubmodules)
+      return { ...known, reasons: [unanswered(`what is in ${inSubmodules.path}`, inSubmodules), ...reasons] };
     const main = hasCheckout(this.#place) ? { root: this.#place.home, folder: this.#place.common } : null;
     const inside = [...roots].filter((root) => root.startsWith(path + sep));
     const facts = {
       worktree: { ...worktree, folder },
       way,
       dirt: state.dirt,
+      inside_submodules: inSubmodules,
       ...staged,
       tracked: staged.entries.map(pathOf),
       hidden: staged.hidden.map((path) => Buffer.from(path, 'latin1').toString()),
@@ -133,12 +141,13 @@ class Examination {
     if (way === 'keep_branch') return { ...none, reasons: [] };
     if (this.#base === undefined) this.#base = baseOf(this.#repository);
     const base = this.#base;
-    if (base === 'unanswered') return { ...none, reasons: [NO_ANSWER_ON_DEFAULT] };
+    if (base === 'unanswered')
+      return { ...none, is_base_unanswered: true, reasons: [this.#unanswered('which branch is the default one')] };
     if (branch !== null && branch === base?.branch) return { ...none, reasons: [defaultBranch(branch)] };
     if (way !== 'merge') return { ...none, reasons: [] };
     const wanted = into ?? base;
     const target = wanted === null ? null : targetOf(this.#repository, this.#worktrees, wanted);
-    if (target === 'unanswered') return { ...none, reasons: [unanswered(`where ${into ?? base?.branch} is`)] };
+    if (target === 'unanswered') return { ...none, reasons: [this.#unanswered(`where ${into ?? base?.branch} is`)] };
     if (target === null || tip === null || branch === target.branch)
       return { ...none, reasons: [noTarget(into, target, tip)] };
     const merges = this.#merges.get(target.commit) ?? new Merges(this.#repository, target.commit, MOST_AT_AN_END);
@@ -150,6 +159,10 @@ class Examination {
     const reasons = mergeReasons(this.#repository, { into: target, answer: merged, tree, target: checkedOut });
     const own_tree = merges.isForward(tip) ? tree : null;
     return { target, merged, own_tree, reasons: [...reasons, ...this.#ofAuthor()] };
+  }
+
+  #unanswered(what: string): Reason {
+    return unanswered(what, this.#repository);
   }
 
   #ofAuthor(): readonly Reason[] {
@@ -177,9 +190,6 @@ function leftover(path: string, { kind }: Ghost): Reason {
     remedy: remedies[kind] ?? '`watchkeeper worktree list` says what to do about leftovers; look at its files first',
   };
 }
-
-/** Without that answer, nothing can be said of any worktree. */
-export const NO_ANSWER_ON_DEFAULT: Reason = unanswered('which branch is the default one');
 
 function defaultBranch(branch: string): Reason {
   return {

@@ -5,6 +5,7 @@ import { gitFoldersOf } from '../git/checkout.js';
 import { realOf } from '../workspaces/workspace.js';
 import { TYPES, typeFolderOf } from './naming.js';
 import { type Registered, type RepositoryPlace, repositoryAt } from './place.js';
+import { doomedFolders } from './records.js';
 
 /** Where Claude Code makes worktrees, in the directory that it works in. */
 const OF_CLAUDE = '.claude/worktrees';
@@ -44,7 +45,8 @@ export function leftovers(
 ): Map<string, Ghost> {
   const { common, home } = place;
   const roots = registered.flatMap(({ root }) => root ?? []);
-  const known = new Set([home, common, ...roots].map((root) => realOf(root)));
+  // What is left of a removal is no worktree.
+  const known = new Set([...[home, common, ...roots].map((root) => realOf(root)), ...doomedFolders(common)]);
   const own = [
     `${home}.worktrees`,
     ...[home, common, ...roots].map((root) => join(root, OF_CLAUDE)),

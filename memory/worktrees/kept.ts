@@ -5,6 +5,7 @@ import { failpoint } from '../../src/failpoints.js';
 import { DAY, MINUTE, SECOND } from '../../src/time.js';
 import { gitFoldersOf } from '../git/checkout.js';
 import { deedLine, type GitVariables, runGit } from '../git/gitLine.js';
+import { withRefusal } from '../git/refusal.js';
 import { type Asking, type Repository, withRepository } from '../git/repository.js';
 import type { RepositoryPlace } from './place.js';
 import { forgetRemoved } from './records.js';
@@ -74,7 +75,7 @@ export function keep(
   let fault = '';
   for (let count = 1; count <= MOST_TRIES; count += 1) {
     const known = keptRefs(repository);
-    if (known === null) return { fault: 'git does not say what is kept already' };
+    if (known === null) return { fault: withRefusal('git does not say what is kept already', repository) };
     const same = known.find((one) => one.commit === commit && one.name === keptName(name) && now - one.at < SAME_MS);
     if (same !== undefined) return { ref: same.ref, is_new: false };
     const ref = count === 1 ? base : `${base}-${count}`;

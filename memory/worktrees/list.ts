@@ -4,13 +4,15 @@ import { SECOND } from '../../src/time.js';
 import { commitNamed } from '../git/ancestry.js';
 import { checkoutIn } from '../git/checkout.js';
 import type { GitVariables } from '../git/gitLine.js';
+import { whyUnanswered } from '../git/refusal.js';
 import { type Asking, type Repository, withRepository } from '../git/repository.js';
 import { type Base, baseOf } from './base.js';
 import { type Dirt, stateOf } from './dirt.js';
 import { type KeptRef, keptRefs } from './kept.js';
 import { type Answer, MOST_IN_A_LIST, Target } from './merged.js';
 import type { RepositoryPlace } from './place.js';
-import { cutOffRemovals, type Removal, removedWorktrees } from './records.js';
+import { cutOffRemovals, type Removal, removedWorktrees, runningRemovals } from './records.js';
+import { dirtInSubmodules, together } from './submodules.js';
 import { type Worktree, worktreesOf } from './worktree.js';
 
 const ASKING: Asking = { about: 'files', preparingMs: 5 * SECOND, askingMs: 30 * SECOND };
@@ -20,6 +22,8 @@ export interface ListedWorktree extends Worktree {
   readonly head: string | null;
   /** Null if git cannot say. */
   readonly dirt: Dirt | null;
+  /** Why git cannot say it, in words; null if it can, or was not asked because nothing is there. */
+  readonly unanswered: string | null;
   /** Null for the default branch itself, and where there is no commit, or no default branch. */
   readonly merged: Answer | null;
   /** When its last commit was made, UTC epoch milliseconds. */
@@ -29,15 +33,17 @@ export interface ListedWorktree extends Worktree {
 export interface WorktreeList {
   /** The branch for which {@link ListedWorktree.merged} is answered; null if none is known, or git does not say. */
   readonly base: Base | null;
-  /** Whether git says which branch that is, or that there is none. */
-  readonly is_base_answered: boolean;
   readonly worktrees: readonly ListedWorktree[];
   /** The contents of removed worktrees, the newest first; null if git does not say. */
   readonly kept: readonly KeptRef[] | null;
+  /** What git does not say of the repository, in sentences. */
+  readonly unanswered: readonly string[];
   /** The worktrees that were removed, the last one first. */
   readonly removed: readonly Removal[];
   /** Removals that were cut off. */
   readonly unfinished: readonly Removal[];
+  /** Those that other processes are doing. */
+  readonly running: readonly Removal[];
 }
 
 /**
@@ -55,18 +61,24 @@ export function listWorktrees(
     const roots = new Set(worktrees.map(({ path }) => path));
     const found = baseOf(repository);
     const base = found === 'unanswered' ? null : found;
-    const stated = worktrees.map((worktree) => withState(repository, worktree, roots));
+    const noBase = base === found ? [] : [`git did not say which branch is the default one, so not what is merged`];
+    const unanswered = noBase.map((words) => `${words}: ${whyUnanswered(repository)}`);
+    const stated = worktrees.map((worktree) => withState(repository, worktree, roots, variables));
     const answers = answersFor(repository, base, stated);
     const times = commitTimes(
       repository,
       stated.flatMap(({ head }) => head ?? []),
     );
+    const kept = keptRefs(repository);
+    if (kept === null)
+      unanswered.push(`git did not say what is kept of removed worktrees: ${whyUnanswered(repository)}`);
     return {
       base,
-      is_base_answered: found !== 'unanswered',
-      kept: keptRefs(repository),
+      kept,
+      unanswered,
       removed: removedWorktrees(repository.common),
       unfinished: cutOffRemovals(repository.common, here),
+      running: runningRemovals(repository.common, here),
       worktrees: stated.map((worktree) => ({
         ...worktree,
         merged: answers.get(worktree.path) ?? null,
@@ -85,15 +97,26 @@ export function findWorktrees(
   return withRepository(place.root, variables, ASKING, (repository) => worktreesOf(place, here, repository));
 }
 
-type Stated = Worktree & Pick<ListedWorktree, 'head' | 'dirt'>;
+type Stated = Worktree & Pick<ListedWorktree, 'head' | 'dirt' | 'unanswered'>;
 
-function withState(repository: Repository, worktree: Worktree, roots: ReadonlySet<string>): Stated {
+function withState(
+  repository: Repository,
+  worktree: Worktree,
+  roots: ReadonlySet<string>,
+  variables: GitVariables,
+): Stated {
   const { path, folder, ghost, branch, operation } = worktree;
-  if (folder === null) return { ...worktree, head: null, dirt: null };
+  if (folder === null) return { ...worktree, head: null, dirt: null, unanswered: null };
   const state = ghost === null ? stateOf(repository, { root: path, folder }, roots) : null;
-  // The files are gone; the commit may be the only copy of somebody's work.
-  if (state === null) return { ...worktree, head: headIn(repository, folder, branch), dirt: null };
-  return { ...worktree, head: state.head, branch: state.branch ?? operation?.branch ?? branch, dirt: state.dirt };
+  if (state === null) {
+    const unanswered = ghost === null ? whyUnanswered(repository) : null;
+    // The files may be gone, and the commit the only copy of somebody's work.
+    return { ...worktree, head: headIn(repository, folder, branch), dirt: null, unanswered };
+  }
+  const known = { ...worktree, head: state.head, branch: state.branch ?? operation?.branch ?? branch };
+  const inside = dirtInSubmodules(repository, { root: path, folder }, variables, ASKING);
+  if ('path' in inside) return { ...known, dirt: null, unanswered: `${inside.path}: ${whyUnanswered(inside)}` };
+  return { ...known, dirt: together(state.dirt, inside), unanswered: null };
 }
 
 function headIn({ ask, common }: Repository, folder: string, branch: string | null): string | null {

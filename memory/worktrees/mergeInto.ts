@@ -1,6 +1,7 @@
 /** Merges a worktree that is examined: its tree becomes one commit, and the target moves to it. */
 import { shortCommit } from '../git/checkout.js';
 import type { GitVariables } from '../git/gitLine.js';
+import { whyUnanswered } from '../git/refusal.js';
 import type { Repository } from '../git/repository.js';
 import { commitHooks } from './commitHooks.js';
 import type { Examined } from './examine.js';
@@ -57,16 +58,17 @@ export function mergeInto(
 }
 
 /**
- * @param unanswered what to say if git does not say where the target is
+ * @param unanswered what to say if git does not say where the target is; that, if null
  * @returns why it cannot move from where it was when it was examined; null if it is still there
  */
 function movedFault(
   repository: Repository,
   worktrees: readonly Worktree[],
   { branch, local }: Target,
-  unanswered = `git does not say where ${branch} is now: try again`,
+  unanswered: string | null = null,
 ): string | null {
   const now = targetOf(repository, worktrees, branch);
-  if (now === 'unanswered') return unanswered;
+  if (now === 'unanswered')
+    return unanswered ?? `git does not say where ${branch} is now: ${whyUnanswered(repository)}`;
   return now?.local === local ? null : `${branch} has moved in the meantime: try again`;
 }

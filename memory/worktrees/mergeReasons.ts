@@ -2,6 +2,7 @@
 import { shellWord } from '../../src/log/shellWords.js';
 import { shortCommit } from '../git/checkout.js';
 import type { GitVariables } from '../git/gitLine.js';
+import { withRefusal } from '../git/refusal.js';
 import type { Repository } from '../git/repository.js';
 import type { Answer } from './merged.js';
 import { named, type Reason, unanswered } from './reasons.js';
@@ -36,10 +37,11 @@ export function mergeReasons(repository: Repository, { into, answer, tree, targe
     shallow: '`git fetch --unshallow`, and try again',
     old_git: 'merging needs git 2.38 or later',
   };
+  const what = `git cannot say what merging it into ${into.branch} (${shortCommit(into.commit)}) would change`;
   return [
     {
       reason: 'not_mergeable',
-      words: `git cannot say what merging it into ${into.branch} (${shortCommit(into.commit)}) would change`,
+      words: why === 'unreadable' ? withRefusal(what, repository) : what,
       remedy: remedies[why] ?? 'merge it by hand',
     },
     ...targetReasons(repository, into, target, null),
@@ -83,7 +85,10 @@ function targetReasons(
       ? [
           {
             reason,
-            words: `git cannot say what is changed in ${root}, where ${into.branch} is checked out`,
+            words: withRefusal(
+              `git cannot say what is changed in ${root}, where ${into.branch} is checked out`,
+              repository,
+            ),
             remedy: status,
           } as const,
         ]
@@ -97,7 +102,7 @@ function targetReasons(
           } as const,
         ]
       : []),
-    ...(way === null ? [unanswered(`which files of ${root} are in the way of the merge`)] : []),
+    ...(way === null ? [unanswered(`which files of ${root} are in the way of the merge`, repository)] : []),
     ...(way !== null && way.length > 0
       ? [
           {

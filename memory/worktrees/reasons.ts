@@ -4,12 +4,14 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { counted } from '../../src/counted.js';
 import { shellWord } from '../../src/log/shellWords.js';
+import type { Refusal } from '../git/refusal.js';
 import type { Repository } from '../git/repository.js';
 import type { Dirt } from './dirt.js';
 import { entryAt } from './entry.js';
 import { differingFiles } from './include.js';
 import { isBranchName } from './records.js';
 import { repositoriesAmong } from './repositories.js';
+import { isThere, together } from './submodules.js';
 import type { Worktree } from './worktree.js';
 
 /** `merge`: its change goes into the target. `discard`: it goes nowhere. `keep_branch`: only the folder goes. */
@@ -33,6 +35,7 @@ export interface Reason {
     | 'name'
     | 'too_large'
     | 'worktree_inside'
+    | 'unused'
     | 'default_branch'
     | 'leftover'
     | 'not_mergeable'
@@ -50,6 +53,8 @@ export interface Facts {
   readonly worktree: Worktree & { readonly folder: string };
   readonly way: Way;
   readonly dirt: Dirt;
+  /** The same of its submodules. */
+  readonly inside_submodules: Dirt;
   /** The paths in the index, as `latin1`. */
   readonly tracked: readonly string[];
   /** Changed files that git takes for unchanged, as its user has set. */
@@ -64,8 +69,10 @@ export interface Facts {
 }
 
 /** @param what git does not say, as `which branch is the default one` */
-export function unanswered(what: string): Reason {
-  return { reason: 'unanswered', words: `git does not say ${what}`, remedy: 'try again' };
+export function unanswered(what: string, { refusal }: Refusal): Reason {
+  const [reason, words] = ['unanswered', `git does not say ${what}`] as const;
+  if (refusal === null) return { reason, words, remedy: 'try again' };
+  return { reason, words: `${words}: ${refusal}`, remedy: 'put that right, and call this again' };
 }
 
 /** @returns those that count for every way, but for what `discard` lifts */
@@ -83,8 +90,8 @@ export function ownReasons(repository: Repository, facts: Facts): Reason[] {
   ];
 }
 
-function changedReasons({ dirt, hidden, worktree }: Facts): Reason[] {
-  const { tracked, untracked } = dirt;
+function changedReasons({ dirt, inside_submodules, hidden, worktree }: Facts): Reason[] {
+  const { tracked, untracked } = together(dirt, inside_submodules);
   if (tracked.length + untracked.length + hidden.length === 0) return [];
   const words = [
     ...(tracked.length > 0 ? [`${counted(tracked.length, 'changed file')} (${named(tracked)})`] : []),
@@ -125,7 +132,7 @@ function lockReasons({ worktree: { lock, path } }: Facts): Reason[] {
 /** Their commits are nowhere else: those of a submodule are in git's folder for this worktree. */
 function repositoryReasons({ worktree, dirt, tracked, submodules, ignored, inside }: Facts): Reason[] {
   const { path, folder } = worktree;
-  const initialised = submodules.filter((submodule) => existsSync(join(path, submodule, '.git')));
+  const initialised = submodules.filter((submodule) => isThere(join(path, submodule)));
   const modules = join(folder, 'modules');
   const isKept = existsSync(modules) && readdirSync(modules).length > 0;
   const others = [...dirt.untracked, ...ignored];
@@ -164,7 +171,7 @@ function insideReasons({ inside }: Facts): Reason[] {
 function includedReasons(repository: Repository, { worktree, main, ignored }: Facts): Reason[] {
   const { path, folder } = worktree;
   const files = main === null ? [] : differingFiles(repository, main, { root: path, folder, ignored });
-  if (files === null) return [unanswered('which of its files .worktreeinclude names')];
+  if (files === null) return [unanswered('which of its files .worktreeinclude names', repository)];
   if (main === null || files.length === 0) return [];
   const [first = ''] = files;
   const copy = `cp ${shellWord(join(path, first))} ${shellWord(join(main.root, first))}`;

@@ -4,6 +4,7 @@ import { basename, dirname, isAbsolute, join } from 'node:path';
 import * as z from 'zod/mini';
 import { replaceInFolderSync } from '../../src/files/durableFile.js';
 import { isProcessAlive, isSameProcess, isVisible, type ProcessIdentity } from '../../src/host/identity.js';
+import { shellWord } from '../../src/log/shellWords.js';
 import { isCommit } from '../git/checkout.js';
 import { entryAt } from './entry.js';
 import { OWN_FILES } from './own.js';
@@ -43,6 +44,9 @@ const REMOVAL = z.object({
   own_files: z._default(z.readonly(z.array(z.enum(OWN_FILES))), []),
   is_sparse: z._default(z.boolean(), false),
   is_detached: z._default(z.boolean(), false),
+  /** What was typed, and finishes it. */
+  way: z._default(z.enum(['merge', 'discard', 'keep_branch']), 'merge'),
+  is_remote_removed: z._default(z.boolean(), false),
   /** Whether the folder had what was kept and no more, after it got its other name. */
   is_confirmed: z.boolean(),
   /** The process that removes it; missing if it was not noted. */
@@ -57,6 +61,18 @@ const REMOVAL = z.object({
   ),
 });
 export type Removal = Readonly<z.output<typeof REMOVAL>>;
+
+/** @returns the names that folders have while they are deleted */
+export function doomedFolders(common: string): string[] {
+  return recordsIn(common, REMOVING).map(({ doomed }) => doomed);
+}
+
+/** @returns the command that was typed, which finishes it */
+export function finishing({ name, way, is_remote_removed }: Removal): string {
+  const word = shellWord(name);
+  const option = { merge: '--merge', discard: `--discard ${word}`, keep_branch: '--keep-branch' }[way];
+  return `watchkeeper worktree end ${word} ${option}${is_remote_removed ? ' --remote' : ''}`;
+}
 
 /**
  * @param here the identity of a process of this host

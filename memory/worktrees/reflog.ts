@@ -5,6 +5,7 @@ import { readPlainFileSync } from '../../src/files/plainFile.js';
 import { isCommit } from '../git/checkout.js';
 import type { Repository, WorktreePlace } from '../git/repository.js';
 import { kindsOf, type OwnRef } from './own.js';
+import { textOf } from './place.js';
 import { loggedInTable, specialRefs } from './table.js';
 
 const LARGEST_BYTES = 64 * 1024 * 1024;
@@ -66,6 +67,15 @@ function unreached({ attempt }: Repository, objects: readonly string[], words: r
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => line.split(' '));
+}
+
+/**
+ * @param folder git's folder for a worktree
+ * @returns whether one commit alone has been checked out there, that of its making. False also without a log in a file
+ */
+export function isUntouched(folder: string): boolean {
+  const log = textOf(join(folder, 'logs/HEAD'));
+  return log !== null && new Set(log.split('\n').map((line) => line.split(' ')[1])).size === 1;
 }
 
 function filesBelow(folder: string): string[] {

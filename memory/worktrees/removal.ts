@@ -9,11 +9,12 @@
  * 5. The branch goes, if it is where it was; the remote branch, if that was asked for.
  * 6. The record is put away. It stays as long as the ref that keeps the contents.
  */
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, renameSync } from 'node:fs';
 import { describeError } from '../../src/errors.js';
 import { failpoint } from '../../src/failpoints.js';
 import { MINUTE } from '../../src/time.js';
 import { deedLine, type GitVariables, ordinaryLine, runGit } from '../git/gitLine.js';
+import { deleteFolder } from './deletion.js';
 import { placeOnBranch } from './place.js';
 import { dropRecord, putAway, type Removal, writeRecord } from './records.js';
 import type { Table } from './table.js';
@@ -41,6 +42,8 @@ interface Removing {
 export interface Ended {
   /** Why it stays; null if it is gone. */
   readonly fault: string | null;
+  /** Whether files may be gone. Otherwise it stays as it was. */
+  readonly is_begun: boolean;
   readonly branch_removed: boolean;
   /** With the way back to what is gone by then: if the branch was to go and is still there, to the commit alone. */
   readonly removal: Removal;
@@ -110,7 +113,7 @@ export function removeWorktree(
 }
 
 function staying(removal: Removal, fault: string): Ended {
-  return { fault, branch_removed: false, removal, asides: [] };
+  return { fault, is_begun: false, branch_removed: false, removal, asides: [] };
 }
 
 /**
@@ -124,22 +127,18 @@ export function finishRemoval(
   variables: GitVariables,
 ): Ended {
   const { path, doomed, folder } = removal;
-  try {
-    failpoint('worktree.folder.before');
-    rmSync(doomed, { recursive: true, force: true });
-    failpoint('worktree.folder.after');
-  } catch (error) {
-    const rest = `${path} is removed, but the rest in ${doomed} cannot be deleted: ${describeError(error)}`;
-    return staying(removal, `${rest}. Delete it and call this command again`);
-  }
+  failpoint('worktree.folder.before');
+  const left = deleteFolder(doomed);
+  failpoint('worktree.folder.after');
+  if (left !== null) return { ...staying(removal, left), is_begun: true };
   const unknown = existsSync(folder) && !existsSync(path) ? forget(common, removal, variables) : null;
-  if (unknown !== null) return staying(removal, `git does not forget ${path}: ${unknown}`);
+  if (unknown !== null) return { ...staying(removal, `git does not forget ${path}: ${unknown}`), is_begun: true };
   const stays = removeBranch(repository, removal, variables);
   const isStaying = stays !== null && stays.length > 0;
   // It may be checked out elsewhere, or at another commit.
   const gone = isStaying ? { ...removal, tip: null, is_detached: true } : removal;
   const asides = [...(stays ?? []), ...removeRemote(common, remote, variables), ...close(common, gone, isStaying)];
-  return { fault: null, branch_removed: stays !== null && !isStaying, removal: gone, asides };
+  return { fault: null, is_begun: true, branch_removed: stays !== null && !isStaying, removal: gone, asides };
 }
 
 /**

@@ -28,9 +28,13 @@ export function stagedIn(repository: Repository, place: WorktreePlace): Staged |
   const marked = tagged.filter((entry) => HIDDEN.test(entry)).map((entry) => entry.slice(TAG));
   const hidden = marked.length === 0 ? [] : changedOf(repository, place, marked);
   if (hidden === null) return null;
+  return { entries, hidden, submodules: submodulesAmong(entries) };
+}
+
+/** @param entries as of {@link Staged} @returns the paths of submodules */
+export function submodulesAmong(entries: readonly string[]): string[] {
   const modules = entries.filter((entry) => entry.startsWith(SUBMODULE));
-  const submodules = modules.map((entry) => Buffer.from(pathOf(entry), 'latin1').toString());
-  return { entries, hidden, submodules };
+  return modules.map((entry) => Buffer.from(pathOf(entry), 'latin1').toString());
 }
 
 /** @returns the path of an entry, as `latin1` */

@@ -6,6 +6,7 @@ import { MINUTE, SECOND } from '../../src/time.js';
 import { commitNamed } from '../git/ancestry.js';
 import { gitFoldersOf } from '../git/checkout.js';
 import { type GitVariables, ordinaryLine, runGit } from '../git/gitLine.js';
+import { whyUnanswered } from '../git/refusal.js';
 import { type Asking, type Repository, withRepository } from '../git/repository.js';
 import { baseAmong, REFS_OF_BASE, type Ref, refsOf } from './base.js';
 import { copyIncluded, type Included, includedFiles } from './include.js';
@@ -76,11 +77,12 @@ function beginning(repository: Repository, { from, branch }: Wanted, known: read
   const named = branch === null ? from : LOCAL + branch;
   if (named === null) {
     const base = baseAmong(repository, known);
-    if (base === 'unanswered') return 'git does not say which branch is the default one: try again, or say --from REF';
+    if (base === 'unanswered')
+      return `git does not say which branch is the default one: ${whyUnanswered(repository)}, or say --from REF`;
     return base ?? 'there is no default branch with a commit: make a first commit, or say --from REF';
   }
   const commit = named.startsWith('-') ? null : commitNamed(repository, named);
-  if (commit === 'unanswered') return `git does not say which commit ${named} is: try again`;
+  if (commit === 'unanswered') return `git does not say which commit ${named} is: ${whyUnanswered(repository)}`;
   if (commit === null) return branch === null ? `there is no commit ${named}` : `there is no branch ${branch}`;
   return { name: branch ?? named, commit, behind: null };
 }
@@ -92,7 +94,8 @@ function includedIn(repository: Repository, place: RepositoryPlace): Included {
 
 function takenFault(repository: Repository, branch: string, refs: readonly string[]): string | null {
   const place = refs.includes(LOCAL + branch) ? placeOnBranch(repository, branch) : null;
-  if (place === 'unanswered') return `git does not say whether ${branch} is checked out already: try again`;
+  if (place === 'unanswered')
+    return `git does not say whether ${branch} is checked out already: ${whyUnanswered(repository)}`;
   return place === null ? null : `${branch} is checked out already, in ${place}`;
 }
 

@@ -1,4 +1,5 @@
 /** The commands that bring a removed worktree back. */
+import { existsSync } from 'node:fs';
 import { shellWord } from '../../src/log/shellWords.js';
 import { CONFLICTS_FILE } from './contents.js';
 import type { OwnFile } from './own.js';
@@ -29,6 +30,8 @@ export interface Removed {
   readonly is_sparse: boolean;
   /** Whether its commit comes back without the branch, which may be checked out elsewhere or at another commit. */
   readonly is_detached: boolean;
+  /** Git's folder for it, which goes before its branch. */
+  readonly folder: string;
 }
 
 /** Git would take the patterns of another worktree over, and leave files out. */
@@ -39,23 +42,26 @@ const HAS_FILES = ' --work-tree=.';
 /**
  * An option is put between a name and a commit: after a name such as `login` the commit would be taken for a secret, and not be printed.
  * @param home a directory of the repository that stays
+ * @param isCutOff whether its removal is not finished: as long as git has it registered, its branch is there, and git wants to be forced
  * @returns the lines of one command for a shell, which brings it back. If a step fails, none after it runs: it would write into what is
  *   there instead, such as newer work in the same folder, or a repository around it
  */
-export function wayBack(removed: Removed, home: string): string[] {
-  const steps = stepsBack(removed, home);
+export function wayBack(removed: Removed, home: string, isCutOff = false): string[] {
+  const steps = stepsBack(removed, home, isCutOff);
   return steps.map((step, index) => (index < steps.length - 1 ? `${step} &&` : step));
 }
 
-function stepsBack(removed: Removed, home: string): string[] {
+function stepsBack(removed: Removed, home: string, isCutOff: boolean): string[] {
   const { path, branch, kept: ref, head, has_files, filters, is_detached } = removed;
+  const isRegistered = isCutOff && existsSync(removed.folder);
+  const force = isRegistered ? ' --force --force' : '';
   const [git, there] = [`git -C ${shellWord(home)}`, `git -C ${shellWord(path)}`];
   const isWhole = !has_files || ref === null;
   const tip = head === null ? null : isWhole ? (ref ?? head) : `${ref}^1`;
   const unfiltered = filters === null ? '' : filters.map(withoutFilter).join('');
-  const making = `${git}${isWhole ? '' : ALL_FILES}${head === null ? unfiltered : ''} worktree add ${shellWord(path)}`;
+  const making = `${git}${isWhole ? '' : ALL_FILES}${head === null ? unfiltered : ''} worktree add${force} ${shellWord(path)}`;
   const add = [
-    ...(branch !== null && removed.tip !== null && tip !== null
+    ...(branch !== null && removed.tip !== null && tip !== null && !isRegistered
       ? [`${git} branch ${shellWord(branch)} --no-track ${tip}`]
       : []),
     branch !== null && head !== null && !is_detached

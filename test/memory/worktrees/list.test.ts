@@ -2,7 +2,7 @@
 // covers: memory/worktrees/base.ts memory/worktrees/dirt.ts memory/worktrees/ghosts.ts memory/worktrees/worktree.ts memory/worktrees/place.ts
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { TYPES } from '../../../memory/worktrees/naming.js';
@@ -120,6 +120,29 @@ describe('changes', () => {
       untracked: ['.claude/settings.json'],
     });
     expect(made.at(inner).dirt).toEqual({ tracked: [], untracked: ['new in it.txt'] });
+  });
+
+  test('are those in a submodule, too, and in one inside it; no program of its configuration runs', () => {
+    const made = new Worktrees();
+    const path = made.add('feature/one');
+    const inner = made.git.repository(join(made.folder, 'inner'));
+    const outer = made.git.repository(join(made.folder, 'outer'));
+    made.git.run(outer, 'submodule', '--quiet', 'add', inner, 'nested');
+    made.git.commitAll(outer, 'a submodule');
+    made.git.run(path, 'submodule', '--quiet', 'add', outer, 'module');
+    made.git.run(path, 'submodule', '--quiet', 'update', '--init', '--recursive');
+    made.git.commitAll(path, 'a submodule');
+    expect(made.at(path).dirt).toEqual({ tracked: [], untracked: [] });
+    appendFileSync(join(path, 'module/a.txt'), 'changed\n');
+    put(join(path, 'module/nested/new.txt'), '');
+    const mark = join(made.folder, 'has run');
+    made.git.run(join(path, 'module'), 'config', 'core.fsmonitor', `touch '${mark}'`);
+    expect(made.at(path).dirt).toEqual({ tracked: ['module/a.txt'], untracked: ['module/nested/new.txt'] });
+    expect(existsSync(mark)).toBe(false);
+    const index = made.git.run(join(path, 'module'), 'rev-parse', '--git-path', 'index').trim();
+    truncateSync(index, 20);
+    const unanswered = `${join(path, 'module')}: ${index}: index file smaller than expected`;
+    expect(made.at(path)).toMatchObject({ dirt: null, unanswered });
   });
 
   test('another repository inside is a new folder', () => {

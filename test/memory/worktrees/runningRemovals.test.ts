@@ -17,7 +17,16 @@ test('the removal is running, also while the kernel says nothing of its process'
   writeRecord(common, {
     ...{ v: 1, name: 'one', path, doomed: join(common, 'trees/.one.removing'), folder: join(common, 'worktrees/one') },
     ...{ branch: null, tip: null, kept: null, at: 1, head: null, filters: null, own_files: [], is_sparse: false },
-    ...{ has_files: false, has_conflicts: false, has_forgotten: false, is_detached: false, is_confirmed: true, by },
+    ...{
+      has_files: false,
+      has_conflicts: false,
+      has_forgotten: false,
+      is_detached: false,
+      way: 'merge',
+      is_remote_removed: false,
+      is_confirmed: true,
+      by,
+    },
   });
   const look = () => [cutOffRemovals(common, here), runningRemovals(common, here)].map(({ length }) => length);
   expect(look()).toEqual([0, 1]);

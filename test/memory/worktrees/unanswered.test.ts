@@ -22,7 +22,14 @@ function finished(made: Worktrees, tip: string) {
   const removal: Removal = {
     ...{ v: 1, name: 'feature/one', path: gone, doomed: gone, folder: gone, branch: 'feature/one', tip, head: tip },
     ...{ kept: null, at: 0, has_files: false, has_conflicts: false, has_forgotten: false, filters: null },
-    ...{ own_files: [], is_sparse: false, is_detached: false, is_confirmed: true },
+    ...{
+      own_files: [],
+      is_sparse: false,
+      is_detached: false,
+      way: 'merge',
+      is_remote_removed: false,
+      is_confirmed: true,
+    },
   };
   const removing = { remote: null, repository: { common, askFolder: NOT_ANSWERED } };
   return finishRemoval(common, removal, removing, made.git.variables);

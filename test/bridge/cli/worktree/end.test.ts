@@ -13,6 +13,7 @@ import {
   rmSync,
   symlinkSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -101,9 +102,11 @@ const REASONS: Readonly<Record<string, (path: string) => string | Promise<string
     return 'git does not know in whose name';
   },
   repository(path) {
+    const module = join(path, 'module');
     const other = made.git.repository(join(made.folder, 'other'));
     made.git.run(path, 'submodule', '--quiet', 'add', other, 'module');
     made.git.commitAll(path, 'a submodule');
+    appendFileSync(join(module, 'a.txt'), 'changed\n');
     return 'it has the submodule module';
   },
   too_large(path) {
@@ -144,6 +147,7 @@ describe('a reason against it', () => {
     expect(new Set(reasons.map(({ reason }) => reason))).toEqual(new Set(Object.keys(REASONS)));
     const text = reasons.map((each) => each.words).join('\n');
     for (const part of words.filter((part) => !part.startsWith('it has 1 changed file'))) expect(text).toContain(part);
+    expect(text).toContain('module/a.txt');
     expect(all()).toEqual(before);
   });
 
@@ -630,6 +634,10 @@ test('`end --merged` shows those that are merged and free, and removes them with
   }
   for (const at of [2, 3, 4, 5]) made.git.run(made.root, 'merge', '-q', '--no-ff', '-m', 'm', `feature/n-${at}`);
   const [dirty = '', used = ''] = [paths[4], paths[5]];
+  for (const name of ['fresh', 'old']) paths.push(made.add(`fix/${name}`));
+  const [fresh, old] = paths.slice(8);
+  const yesterday = Date.now() / 1_000 - 25 * 3_600;
+  utimesSync(join(made.root, '.git/worktrees/fix-old/commondir'), yesterday, yesterday);
   appendFileSync(join(dirty, 'a.txt'), 'changed\n');
   await inside(used);
   const before = all();
@@ -638,18 +646,24 @@ test('`end --merged` shows those that are merged and free, and removes them with
   const reasons = shown.out.match(/(?<=^merged, and nothing speaks against it: feature\/n-[0-3] \(\S+\): ).*$/gm);
   expect(reasons).toEqual(['squashed', 'squashed', 'in its history', 'in its history']);
   expect(shown.out).toContain('feature/n-4 stays, and nothing was changed: 1 reason');
-  expect(shown.out).toContain('nothing was removed: add --yes to remove 4');
+  expect(shown.out).toContain(
+    'fix/fresh stays, and nothing was changed: 1 reason\n- it was made just now, and nothing has been committed in it\n    → if it is not needed: `watchkeeper worktree end fix/fresh --merge`\n',
+  );
+  expect(shown.out).toContain(`merged, and nothing speaks against it: fix/old (${old}): the same commit\n`);
+  expect(shown.out).toContain('nothing was removed: add --yes to remove 5');
   expect(await made.end(['--merged'], made.root, 'no')).toMatchObject({ code: 1, err: 'nothing was removed\n' });
   expect(all()).toEqual(before);
-  const rest = () => paths.slice(4).map((path) => everyFile(path));
+  const rest = () => paths.slice(4, -1).map((path) => everyFile(path));
   const untouched = rest();
   const done = await made.end(['--merged'], made.root, 'y');
   expect(done.code).toBe(0);
-  expect(done.out).toContain('remove 4 worktrees? [y/N] ');
-  expect(done.out.match(/^removed: /gm)).toHaveLength(4);
+  expect(done.out).toContain('remove 5 worktrees? [y/N] ');
+  expect(done.out.match(/^removed: /gm)).toHaveLength(5);
   expect(done.out).toMatch(/feature\/n-5 stays.*\n- sleep \(pid \d+\) works in it/);
-  expect(paths.map((path) => existsSync(path))).toEqual(paths.map((_, at) => at >= 4));
+  expect(paths.map((path) => existsSync(path))).toEqual(paths.map((path, at) => at >= 4 && path !== old));
   expect(rest()).toEqual(untouched);
   expect(made.has('feature/n-3')).toBe(false);
   expect(made.has('feature/n-6')).toBe(true);
+  expect(existsSync(`${fresh}`)).toBe(true);
+  expect(await made.end(['fresh', '--merge'])).toMatchObject({ code: 0 });
 });

@@ -1,6 +1,6 @@
 // covers: memory/worktrees/mergeInto.ts memory/worktrees/target.ts memory/worktrees/squash.ts memory/verbs/endMerged.ts memory/verbs/squashMessage.ts memory/worktrees/list.ts
 /** While git does not answer one question, `worktree end` and `worktree list` report that, and nothing else. */
-import { existsSync } from 'node:fs';
+import { appendFileSync, existsSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import type { Said } from '../program.js';
@@ -113,4 +113,20 @@ test('`list` says what its table leaves out', async () => {
     code: 0,
     err: 'git did not say what is kept of removed worktrees: try again\n',
   });
+});
+
+test('a git that refuses is quoted, and asking again is no advice', async () => {
+  const index = join(made.root, '.git/worktrees/feature-one/index');
+  truncateSync(index, 20);
+  const why = `${index}: index file smaller than expected`;
+  const { reasons } = await made.ended(['one', '--keep-branch']);
+  const words = `git does not say what is in ${path}: ${why}`;
+  expect(reasons).toEqual([{ reason: 'unanswered', words, remedy: 'put that right, and call this again' }]);
+  expect((await made.say(['list'])).out).toContain(`\nfeature/one: git does not say what is changed: ${why}\n`);
+  put(join(made.root, '.git/packed-refs'), 'damaged\n');
+  expect((await made.say(['list'])).err).toContain(`${join(made.root, '.git/packed-refs')}: damaged\n`);
+  appendFileSync(join(made.root, '.git/config'), '[bad\n');
+  const { code, err } = await made.say(['list']);
+  expect(code).toBe(3);
+  expect(err).toMatch(/^git does not work in .*: bad config line \d+ in file \.git\/config$/);
 });
