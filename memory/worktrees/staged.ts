@@ -3,6 +3,7 @@ import type { Repository, WorktreePlace } from '../git/repository.js';
 
 /** Git marks a file that is taken for unchanged with a small letter, and one that is taken for absent with `S`. */
 const HIDDEN = /^[a-zS] /;
+const FLAGS = { 'assume-unchanged': /^[hs] /, 'skip-worktree': /^[Ss] / } as const;
 const SUBMODULE = '160000 ';
 const TAG = 'H '.length;
 /** `update-index --refresh` says so of files that are not as in the index. */
@@ -16,6 +17,8 @@ export interface Staged {
    * gone hold nothing, and are left out. Relative to the top level, as `latin1`: a name may be no text
    */
   readonly hidden: readonly string[];
+  /** Files that git takes for unchanged, and for absent, whether they are changed or not; as `hidden`. */
+  readonly flagged: Readonly<Record<'assume-unchanged' | 'skip-worktree', readonly string[]>>;
   /** Paths of submodules, whether they are initialised or not. */
   readonly submodules: readonly string[];
 }
@@ -30,7 +33,12 @@ export function stagedIn(repository: Repository, place: WorktreePlace): Staged |
   if (hidden === null) return null;
   const modules = entries.filter((entry) => entry.startsWith(SUBMODULE));
   const submodules = modules.map((entry) => Buffer.from(pathOf(entry), 'latin1').toString());
-  return { entries, hidden, submodules };
+  const withFlag = (flag: RegExp) => tagged.filter((entry) => flag.test(entry)).map(pathOf);
+  const flagged = {
+    'assume-unchanged': withFlag(FLAGS['assume-unchanged']),
+    'skip-worktree': withFlag(FLAGS['skip-worktree']),
+  };
+  return { entries, hidden, flagged, submodules };
 }
 
 /** @returns the path of an entry, as `latin1` */

@@ -415,7 +415,7 @@ describe('a merge', () => {
 });
 
 describe('what no branch has', () => {
-  test('comes back by the printed way: files, index, conflicts, modes, links, bytes', async () => {
+  test('comes back by the printed way: files, index, marks, conflicts, modes, links, bytes', async () => {
     put(join(path, '.gitattributes'), '* text=auto\n');
     writeFileSync(join(path, 'bytes'), Buffer.from([0, 255, 13, 10, 10, 13]));
     put(join(path, 'crlf.txt'), 'one\r\ntwo\r\n');
@@ -426,6 +426,7 @@ describe('what no branch has', () => {
     put(join(path, 'staged.txt'), 'staged\n');
     made.git.run(path, 'add', 'staged.txt', 'crlf.txt');
     put(join(path, 'staged.txt'), 'and changed\n');
+    put(join(path, ':later'), 'later\n');
     rmSync(join(path, 'sub'), { recursive: true });
     symlinkSync('.', join(path, 'sub'));
     made.git.run(made.root, 'branch', 'theirs', 'HEAD~1');
@@ -439,9 +440,12 @@ describe('what no branch has', () => {
     made.git.run(path, 'commit', '-q', '-m', 'third', '--', 'b.txt');
     expect(made.git.say(path, ['stash', 'pop', '-q']).code).not.toBe(0);
     expect(made.git.run(path, 'status', '--porcelain')).toMatch(/^(UU|AA|DU|UD) b\.txt$/m);
+    made.git.run(path, '--literal-pathspecs', 'add', '-N', ':later');
+    made.git.run(path, 'update-index', '--skip-worktree', 'a.txt');
+    made.git.run(path, 'update-index', '--assume-unchanged', '.gitignore', 'a.txt');
     const shown = () => [
       made.git.run(path, 'status', '--porcelain=v2', '-z', '--untracked-files=all'),
-      made.git.run(path, 'ls-files', '-s', '-z'),
+      made.git.run(path, 'ls-files', '-s', '-v', '-z'),
       made.head(path),
       filesOf(path),
     ];
