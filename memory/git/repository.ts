@@ -134,6 +134,8 @@ function repositoryIn(ours: string, asked: Place): Repository {
     known.set(place.folder, found);
     return found;
   };
+  // Of the one that is asked, it is known already, also if the user has allowed it.
+  const isReadable = (place: WorktreePlace) => (place.root === root && place.folder === folder) || isOwn(place);
   return {
     isBare: isBare && folder === common,
     get isContainer() {
@@ -148,7 +150,7 @@ function repositoryIn(ours: string, asked: Place): Repository {
       return runGit(lineOf(args, print), { limitMs: askingMs });
     },
     askIn(place, args, encoding, input) {
-      if (!isOwn(place)) return null;
+      if (!isReadable(place)) return null;
       const line = privateLine({ ...place, common, ours, settings: obeyedIn(place) }, args, variables);
       return printed(line, { encoding, input });
     },
@@ -166,7 +168,7 @@ function repositoryIn(ours: string, asked: Place): Repository {
       return runGit(storeLine({ root, ours, common }, args, variables), { ...call, limitMs: askingMs });
     },
     keepFiles(place, args, input) {
-      if (!isOwn(place)) return REFUSED;
+      if (!isReadable(place)) return REFUSED;
       prepareKeep(ours);
       const line = keepLine({ ...place, common, ours, settings: obeyedIn(place).filter(isOfBytes) }, args, variables);
       return runGit(line, { input, encoding: 'latin1', limitMs: askingMs });
