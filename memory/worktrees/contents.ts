@@ -71,14 +71,18 @@ export function contentsOf(repository: Repository, place: ContentsOf, roots: Rea
   const found = { head, is_dirty, forgotten, own_files: names };
   if (!is_dirty && forgotten.commits.length + forgotten.others.length + own.length === 0)
     return { ...found, commit: null, has_conflicts: false, is_sparse: false, changed: [] };
+  const is_sparse = names.includes('sparse-checkout') && isSparse(repository, place);
+  // With patterns, git itself leaves files out again.
+  const absent = is_sparse
+    ? []
+    : Object.values(staged.flagged).flatMap((paths) => paths.filter((path) => !isFile(place, path)));
   try {
     const writing = new Writing(repository, place);
-    const { index, files, conflicts } = writing.trees({ ...staged, intended }, tracked, dirt.untracked);
+    const { index, files, conflicts } = writing.trees({ ...staged, intended }, [...tracked, ...absent], dirt.untracked);
     const first = head === null ? [] : [head];
     const second = writing.commit(index, first, 'the index');
     const third = writing.rest(conflicts, own, forgotten);
     const commit = writing.commit(files, [...first, second, ...third], `files of ${place.name}`);
-    const is_sparse = names.includes('sparse-checkout') && isSparse(repository, place);
     const changed = [...tracked, ...dirt.untracked];
     return { ...found, commit, has_conflicts: conflicts.length > 0, is_sparse, changed };
   } catch (error) {

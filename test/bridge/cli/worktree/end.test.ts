@@ -462,7 +462,8 @@ describe('what no branch has', () => {
     expect(made.git.say(path, ['stash', 'pop', '-q']).code).not.toBe(0);
     expect(made.git.run(path, 'status', '--porcelain')).toMatch(/^(UU|AA|DU|UD) b\.txt$/m);
     made.git.run(path, '--literal-pathspecs', 'add', '-N', ':later');
-    made.git.run(path, 'update-index', '--skip-worktree', 'a.txt');
+    made.git.run(path, 'update-index', '--skip-worktree', 'a.txt', 'feature-one.txt');
+    rmSync(join(path, 'feature-one.txt'));
     made.git.run(path, 'update-index', '--assume-unchanged', '.gitignore', 'a.txt');
     const shown = () => [
       made.git.run(path, 'status', '--porcelain=v2', '-z', '--untracked-files=all'),
