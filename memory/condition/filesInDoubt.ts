@@ -66,7 +66,7 @@ interface Touched {
   readonly path: string;
   /** When it was last mentioned, UTC epoch milliseconds. */
   readonly at: number;
-  /** When the command began of which one part writes it, and may not have come to that. Null if it was seen to be changed. */
+  /** When a command began that writes it in one of its parts, and may not have come to that. Null if it was seen to be changed. */
   readonly begun: number | null;
 }
 

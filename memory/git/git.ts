@@ -1,13 +1,12 @@
 /** Asks git about a directory, without changing it. Every call has a time limit, and none takes a lock. */
-import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isoTime, SECOND } from '../../src/time.js';
 import { commitNamed, isAncestor } from './ancestry.js';
 import { type Checkout, checkoutOf, gitFoldersOf, isCommit } from './checkout.js';
 import type { GitVariables } from './gitLine.js';
-import { isOtherWorktree } from './otherWorktrees.js';
 import { type Asking, type Print, type Repository, withRepository } from './repository.js';
+import { changesIn, diffOf, digestOf, filesOf, isPrinted } from './uncommitted.js';
 
 const FILES: Asking = { about: 'files', preparingMs: 5 * SECOND, askingMs: 10 * SECOND };
 const COMMITS: Asking = { ...FILES, about: 'commits' };
@@ -15,12 +14,7 @@ const COMMITS: Asking = { ...FILES, about: 'commits' };
 const COMMITS_AT_START: Asking = { about: 'commits', preparingMs: SECOND / 4, askingMs: SECOND };
 /** How `git symbolic-ref` exits if no branch is checked out. */
 const NONE = 1;
-const DIGEST_LENGTH = 16;
 const MOST_COMMITS = 200;
-/** How a line of `git status` begins. */
-const UNTRACKED = '??';
-/** Otherwise git starts itself in each submodule, with its configuration. Another commit there is a change of this repository. */
-const OF_SUBMODULES = '--ignore-submodules=dirty';
 
 export interface GitState {
   /** The commit; null before the first one. */
@@ -31,7 +25,7 @@ export interface GitState {
   readonly dirty_digest: string | null;
   /** Changed and untracked files, relative to the top level. */
   readonly dirty: readonly string[];
-  /** Those of them whose contents are not in the digest: untracked files; all if git cannot compare them with a commit. */
+  /** Those of them whose contents are not in the digest: untracked and hidden files; all if git cannot compare them with a commit. */
   readonly undigested: readonly string[];
 }
 
@@ -70,7 +64,7 @@ export class Git {
   state(print: Print = 'plain'): GitState | 'unanswered' | null {
     const state = this.#within(FILES, (repository) => {
       if (repository.isBare) return 'bare';
-      const changes = this.#changes(repository, print);
+      const changes = changesIn(repository, this.#root, print);
       if (changes === null) return null;
       const diff = diffOf(repository, changes, print);
       if (diff === null) return null;
@@ -79,8 +73,8 @@ export class Git {
       return {
         ...checkout,
         dirty_digest: digestOf(changes, diff, checkout),
-        dirty: changes.map(pathOf),
-        undigested: changes.filter((entry) => diff.text === null || entry.startsWith(UNTRACKED)).map(pathOf),
+        dirty: filesOf(changes),
+        undigested: filesOf(changes.filter((entry) => diff.text === null || !isPrinted(entry))),
       };
     });
     if (state === 'bare') return null;
@@ -93,9 +87,9 @@ export class Git {
    */
   dirtSince(then: DirtThen): DirtNow | null {
     return this.#within(FILES, (repository) => {
-      const changes = this.#changes(repository, 'plain');
+      const changes = changesIn(repository, this.#root, 'plain');
       if (changes === null) return null;
-      const dirty = changes.length;
+      const dirty = filesOf(changes).length;
       if (dirty !== then.dirty) return { dirty, is_same: false };
       const diff = diffOf(repository, changes, 'plain');
       if (diff === null) return null;
@@ -162,15 +156,6 @@ export class Git {
     });
   }
 
-  /** @returns lines of `git status`; null if it has no files, or git failed */
-  #changes({ isBare, ask }: Repository, print: Print): string[] | null {
-    const what = ['--porcelain=v1', '-z', '--untracked-files=all', '--no-renames', OF_SUBMODULES];
-    const status = isBare ? null : ask(['status', ...what]);
-    if (status === null) return null;
-    const entries = status.split('\0').filter((entry) => entry !== '');
-    return print === 'plain' ? entries.filter((entry) => !isOwnWorktree(entry, this.#root)) : entries;
-  }
-
   /** @returns what is checked out; null if the directory is no worktree, or git does not say */
   checkout(): Checkout | null {
     return this.#within(COMMITS, (repository) => this.#checkout(repository));
@@ -200,13 +185,6 @@ function mayHaveMoved(root: string, at: number): boolean {
   return log === undefined || log.mtimeMs > at;
 }
 
-/** Work in another worktree is a change there. No other command looks after a repository of its own, such as a clone. */
-function isOwnWorktree(entry: string, root: string): boolean {
-  const path = pathOf(entry);
-  // Git shows a repository as a folder, although it is asked for files.
-  return entry.startsWith(UNTRACKED) && path.endsWith('/') && isOtherWorktree(join(root, path), root);
-}
-
 /** @returns null if none is checked out; undefined if git does not say */
 function branchNamed({ askEnd }: Repository): string | null | undefined {
   const { code, out } = askEnd(['symbolic-ref', '--short', '-q', 'HEAD']);
@@ -216,26 +194,4 @@ function branchNamed({ askEnd }: Repository): string | null | undefined {
 
 function countOf(printed: string | null): number | null {
   return printed === null ? null : Number(printed);
-}
-
-function pathOf(entry: string): string {
-  return entry.slice('XY '.length);
-}
-
-interface Diff {
-  /** Null if git cannot compare the files with a commit: there is none yet, it lacks a file, or the changes are too long. */
-  readonly text: string | null;
-}
-
-/** @returns null if git takes too long */
-function diffOf({ askEnd }: Repository, changes: readonly string[], print: Print): Diff | null {
-  if (changes.length === 0) return { text: '' };
-  const { code, is_cut, out } = askEnd(['diff', OF_SUBMODULES, 'HEAD'], print);
-  return code === null && !is_cut ? null : { text: code === 0 ? out : null };
-}
-
-function digestOf(changes: readonly string[], diff: Diff, { head }: Checkout): string | null {
-  if (changes.length === 0 || (diff.text === null && head !== null)) return null;
-  const text = `${changes.map((entry) => `${entry}\0`).join('')}\n${diff.text ?? ''}`;
-  return createHash('sha256').update(text).digest('hex').slice(0, DIGEST_LENGTH);
 }

@@ -17,11 +17,12 @@ import { realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { errorCode } from '../../src/errors.js';
 import { type GitFolders, gitFoldersOf } from './checkout.js';
+import { type DeedVariables, deedVariables } from './deedVariables.js';
 
 const MOST_BYTES = 64 * 1024 * 1024;
 
 /** The caller's: where git is, and where the user's own configuration is. */
-export interface GitVariables {
+export interface GitVariables extends DeedVariables {
   readonly PATH?: string | undefined;
   readonly HOME?: string | undefined;
 }
@@ -72,8 +73,8 @@ export function settingsLine(keys: string, root: string, folder: string, { PATH,
  * The line of a call that a person has asked for by name, and that is to do what git does there: with the user's configuration, filters
  * and hooks. Never for a question.
  */
-export function ordinaryLine(directory: string, args: readonly string[], { PATH, HOME }: GitVariables): GitLine {
-  return gitLine(['-C', directory, ...args], directory, { PATH, HOME });
+export function ordinaryLine(directory: string, args: readonly string[], variables: GitVariables): GitLine {
+  return gitLine(['-C', directory, ...args], directory, deedVariables(variables));
 }
 
 const NO_CONFIGURATION = { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' } as const;
@@ -96,9 +97,9 @@ export function privateLine(repository: PrivateRepository, args: readonly string
  * for a signature, but no hook runs.
  * @param common the folder that worktrees share: it stays when a worktree goes
  */
-export function deedLine(common: string, args: readonly string[], { PATH, HOME }: GitVariables): GitLine {
+export function deedLine(common: string, args: readonly string[], variables: GitVariables): GitLine {
   const words = ['-C', common, `--git-dir=${common}`, '-c', 'core.hooksPath=/dev/null', ...args];
-  return gitLine(words, common, { PATH, HOME });
+  return gitLine(words, common, deedVariables(variables));
 }
 
 /** Where a question about commits is tried, in {@link PrivateRepository.ours}. Git's objects there are not in the repository. */
@@ -211,16 +212,20 @@ export function runGit({ command, args, env }: GitLine, { limitMs, input, encodi
 }
 
 function gitLine(args: readonly string[], root: string, { PATH, ...environment }: GitLine['env']): GitLine {
-  const path = PATH === undefined ? {} : { PATH: pathOutside(root, PATH) };
-  return { command: 'git', args, env: { ...environment, ...path, GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' } };
+  return {
+    command: 'git',
+    args,
+    env: { ...environment, ...pathOutside(root, PATH), GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' },
+  };
 }
 
 /** `npx` puts `node_modules/.bin` of the project first, and a shell perhaps `.venv/bin`: an agent can put a `git` there. */
-function pathOutside(root: string, path: string): string {
+export function pathOutside(root: string, path: string | undefined): Pick<GitVariables, 'PATH'> {
+  if (path === undefined) return {};
   const projects = [root, mainCheckoutOf(root)].flatMap((project) => [project, realOf(project)]);
   const isOutside = (folder: string) => projects.every((project) => !isInside(folder, project));
   const folders = path.split(delimiter).filter((folder) => isAbsolute(folder));
-  return folders.filter((folder) => isOutside(folder) && isOutside(realOf(folder))).join(delimiter);
+  return { PATH: folders.filter((folder) => isOutside(folder) && isOutside(realOf(folder))).join(delimiter) };
 }
 
 /** @returns the checkout from which a linked worktree was made; the directory itself if it is no such worktree */

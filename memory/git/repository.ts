@@ -123,8 +123,10 @@ function repositoryIn(ours: string, asked: Place): Repository {
   const refusals = new Refusals(ours, common);
   const run = (line: GitLine, call: Omit<GitCall, 'limitMs'> = {}) =>
     refusals.note(runGit(line, { limitMs: askingMs, ...call }));
+  // Of the one that is asked, it is known already, also if the user has allowed it.
+  const isReadable = (place: WorktreePlace) => (place.root === root && place.folder === folder) || isOwn(place);
   const runIn = (place: WorktreePlace, line: () => GitLine, call: Omit<GitCall, 'limitMs'>) =>
-    isOwn(place) ? run(line(), call) : refusals.note(REFUSED);
+    isReadable(place) ? run(line(), call) : refusals.note(REFUSED);
   const lineOf = (args: readonly string[], print: Print) => {
     const obeyed = print === 'plain' ? ofFiles : [...ofFiles, ...ofPrint];
     return privateLine({ ...folders, root, ours, settings: obeyed }, args, variables);

@@ -28,7 +28,7 @@ export interface SessionInside {
   readonly agent: Manning;
   /** Whether its agent was there last. */
   readonly agent_is_here: boolean;
-  /** The pid of the server in which its agent works for a window, as Codex does it. Null if its agent has a process of its own. */
+  /** The pid of the server that works on it for a window, as in Codex. Null if its agent has a process of its own. */
   readonly server: number | null;
 }
 

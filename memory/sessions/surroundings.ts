@@ -2,6 +2,7 @@
 import { FOLDER_VARIABLES } from '../../src/agents/agentProgram.js';
 import { AGENT_PROGRAMS } from '../../src/agents/programs.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
+import { DEED_VARIABLES } from '../git/deedVariables.js';
 import type { Origin } from '../words.js';
 import type { BoundConversation } from './bindings.js';
 
@@ -42,6 +43,7 @@ export const SURROUNDING_VARIABLES = [
   'CLAUDE_CODE_SAFE_MODE',
   'CODEX_THREAD_ID',
   ...FOLDER_VARIABLES,
+  ...DEED_VARIABLES,
 ] as const;
 export type SurroundingVariable = (typeof SURROUNDING_VARIABLES)[number];
 

@@ -4,21 +4,23 @@
  *
  * The first commit has the files as they are on the disk, also new ones, byte for byte, but no ignored ones. Its parents are the commit
  * that was checked out, one with the index, and, if there is a need for it, one that holds the sides of unresolved conflicts and the
- * worktree's own settings and refs, and has those commits as its parents that only a log or ref of the worktree, or a log of its branch,
- * knows.
+ * worktree's own settings, refs and marks of files, and has those commits as its parents that only a log or ref of the worktree, or a log
+ * of its branch, knows.
  */
 import { dirname } from 'node:path';
 import { withRefusal } from '../git/refusal.js';
 import type { Repository, WorktreePlace } from '../git/repository.js';
-import { stateOf } from './dirt.js';
+import { stateOf, type WorktreeState } from './dirt.js';
 import { entryAt } from './entry.js';
 import { isSparse, type OwnFile, ownFiles, ownRefs } from './own.js';
 import { type Forgotten, forgottenIn } from './reflog.js';
-import { stagedIn } from './staged.js';
+import { pathOf, type Staged, stagedIn } from './staged.js';
 
 const OBJECT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 /** In the third parent: the input of `git update-index -z --index-info` that brings the conflicts back. */
 export const CONFLICTS_FILE = 'index-info';
+/** Git writes a file with the mode that is kept, also where it is told not to look at modes. */
+const WITH_MODES = ['-c', 'core.fileMode=true'];
 const SUBMODULE = '160000';
 /** So many parents can one commit have without a command line that is too long. */
 const MOST_PARENTS = 1_000;
@@ -61,21 +63,27 @@ export function contentsOf(repository: Repository, place: ContentsOf, roots: Rea
   const refs = ownRefs(repository, place);
   const forgotten = refs === null ? null : forgottenIn(repository, { ...place, head }, refs);
   if (refs === null || forgotten === null) return withRefusal('git cannot read the logs of its commits', repository);
-  const own = ownFiles(place, refs);
+  // `git add -N` fails without a file.
+  const intended = state.intended.filter((path) => isFile(place, path));
+  const own = ownFiles(place, refs, { ...staged.flagged, 'intent-to-add': intended });
   if (own === null) return 'its own settings of git cannot be read';
   const is_dirty = tracked.length + dirt.untracked.length > 0;
   const names = own.map(({ name }) => name);
   const found = { head, is_dirty, forgotten, own_files: names };
   if (!is_dirty && forgotten.commits.length + forgotten.others.length + own.length === 0)
     return { ...found, commit: null, has_conflicts: false, is_sparse: false, changed: [] };
+  const is_sparse = names.includes('sparse-checkout') && isSparse(repository, place);
+  // With patterns, git itself leaves files out again.
+  const absent = is_sparse
+    ? []
+    : Object.values(staged.flagged).flatMap((paths) => paths.filter((path) => !isFile(place, path)));
   try {
     const writing = new Writing(repository, place);
-    const { index, files, conflicts } = writing.trees(staged.entries, tracked, dirt.untracked);
+    const { index, files, conflicts } = writing.trees({ ...staged, intended }, [...tracked, ...absent], dirt.untracked);
     const first = head === null ? [] : [head];
     const second = writing.commit(index, first, 'the index');
     const third = writing.rest(conflicts, own, forgotten);
     const commit = writing.commit(files, [...first, second, ...third], `files of ${place.name}`);
-    const is_sparse = names.includes('sparse-checkout') && isSparse(repository, place);
     const changed = [...tracked, ...dirt.untracked];
     return { ...found, commit, has_conflicts: conflicts.length > 0, is_sparse, changed };
   } catch (error) {
@@ -95,19 +103,25 @@ class Writing {
     this.#place = place;
   }
 
-  /** @param entries of the index, as `latin1`, as are `tracked` and `untracked` @throws NotWritten */
-  trees(entries: readonly string[], tracked: readonly string[], untracked: readonly string[]) {
+  /** @param entries of the index, as `latin1`, as are all paths @throws NotWritten */
+  trees(
+    { entries, intended }: Pick<Staged, 'entries'> & Pick<WorktreeState, 'intended'>,
+    tracked: readonly string[],
+    untracked: readonly string[],
+  ) {
     const isSettled = (entry: string) => ENTRY.exec(entry)?.[3] === '0';
     const settled = entries.filter(isSettled);
     const conflicts = entries.filter((entry) => !isSettled(entry));
     this.#keep(['read-tree', '--empty']);
-    this.#keep(['update-index', '-z', '--index-info'], inputOf(settled));
+    const notStaged = new Set(intended);
+    const staged = settled.filter((entry) => !notStaged.has(pathOf(entry)));
+    this.#keep(['update-index', '-z', '--index-info'], inputOf(staged));
     const index = this.#keep(['write-tree', '--missing-ok']);
     const submodules = new Set(
       settled.flatMap((entry) => (entry.startsWith(SUBMODULE) ? [ENTRY.exec(entry)?.[4]] : [])),
     );
     const changed = [...new Set(tracked)].filter((path) => !submodules.has(path));
-    const present = new Set(changed.filter((path) => this.#isFile(path)));
+    const present = new Set(changed.filter((path) => isFile(this.#place, path)));
     const none = '0'.repeat(index.length);
     const gone = changed.filter((path) => !present.has(path)).map((path) => `0 ${none}\t${path}`);
     if (gone.length > 0) this.#keep(['update-index', '-z', '--index-info'], inputOf(gone));
@@ -162,18 +176,8 @@ class Writing {
     return `100644 blob ${this.#store(['hash-object', '-w', '--stdin'], text)}\t${name}\n`;
   }
 
-  /** A file behind a link that took the place of its folder is gone, whatever is behind the link. */
-  #isFile(path: string): boolean {
-    const { root } = this.#place;
-    const at = (part: string) => entryAt(Buffer.concat([Buffer.from(`${root}/`), Buffer.from(part, 'latin1')]));
-    for (let folder = dirname(path); folder !== '.'; folder = dirname(folder))
-      if (at(folder)?.isDirectory() !== true) return false;
-    const stat = at(path);
-    return stat !== null && (stat.isFile() || stat.isSymbolicLink());
-  }
-
   #keep(args: readonly string[], input?: string): string {
-    const { code, out, err } = this.#repository.keepFiles(this.#place, args, input);
+    const { code, out, err } = this.#repository.keepFiles(this.#place, [...WITH_MODES, ...args], input);
     if (code !== 0) throw new NotWritten(`git cannot keep its files: ${err.trim()}`);
     return out.trim();
   }
@@ -184,6 +188,15 @@ class Writing {
     if (code !== 0 || !OBJECT.test(object)) throw new NotWritten(`git cannot keep its files: ${err.trim()}`);
     return object;
   }
+}
+
+/** A file behind a link that took the place of its folder is gone, whatever is behind the link. */
+function isFile({ root }: WorktreePlace, path: string): boolean {
+  const at = (part: string) => entryAt(Buffer.concat([Buffer.from(`${root}/`), Buffer.from(part, 'latin1')]));
+  for (let folder = dirname(path); folder !== '.'; folder = dirname(folder))
+    if (at(folder)?.isDirectory() !== true) return false;
+  const stat = at(path);
+  return stat !== null && (stat.isFile() || stat.isSymbolicLink());
 }
 
 function inputOf(entries: readonly string[]): string {

@@ -20,6 +20,8 @@ const BRANCH = '# branch.head ';
 const INITIAL = '(initial)';
 const DETACHED = '(detached)';
 const UNTRACKED = '? ';
+/** For git, only a file of `git add -N` comes with the worktree and not with the index. */
+const INTENDED = /^1 .A /;
 /** How many words an entry has before its path. */
 const WORDS: Readonly<Record<string, number>> = { '1': 8, u: 10 };
 
@@ -35,6 +37,8 @@ export interface WorktreeState {
   /** Null if none is checked out. */
   readonly branch: string | null;
   readonly dirt: Dirt;
+  /** The tracked files among them that `git add -N` has marked; nothing of them is staged yet. */
+  readonly intended: readonly string[];
 }
 
 /**
@@ -51,6 +55,7 @@ export function stateOf(
   const entries = askIn(place, STATUS, encoding)?.split('\0');
   if (entries === undefined) return null;
   const tracked: string[] = [];
+  const intended: string[] = [];
   const untracked: string[] = [];
   let head: string | null = null;
   let branch: string | null = null;
@@ -62,9 +67,12 @@ export function stateOf(
       // Git shows a repository in another one as a folder.
       const name = Buffer.from(path, encoding).toString();
       if (!path.endsWith('/') || !roots.has(realOf(join(place.root, name)))) untracked.push(path);
-    } else if (WORDS[entry[0] ?? ''] !== undefined) tracked.push(pathOf(entry));
+    } else if (WORDS[entry[0] ?? ''] !== undefined) {
+      tracked.push(pathOf(entry));
+      if (INTENDED.test(entry)) intended.push(pathOf(entry));
+    }
   }
-  return { head, branch, dirt: { tracked, untracked } };
+  return { head, branch, dirt: { tracked, untracked }, intended };
 }
 
 function pathOf(entry: string): string {

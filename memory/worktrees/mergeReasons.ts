@@ -5,7 +5,7 @@ import type { GitVariables } from '../git/gitLine.js';
 import { withRefusal } from '../git/refusal.js';
 import type { Repository } from '../git/repository.js';
 import type { Answer } from './merged.js';
-import { named, type Reason, unanswered } from './reasons.js';
+import { named, type Reason, unanswered, withoutFilters } from './reasons.js';
 import { type Into, isAuthorKnown } from './squash.js';
 import { inTheWay, type TargetWorktree } from './target.js';
 
@@ -70,6 +70,7 @@ function targetReasons(
   const { root, changed, operation } = target;
   const status = `\`git -C ${shellWord(root)} status\``;
   const way = tree === null ? [] : inTheWay(repository, target, into.local ?? into.commit, tree);
+  const unfiltered = withoutFilters(repository, target, changed ?? []);
   const reason = 'target';
   return [
     ...(operation === null
@@ -97,8 +98,8 @@ function targetReasons(
       ? [
           {
             reason,
-            words: `${root}, where ${into.branch} is checked out, has changes in ${named(changed)}`,
-            remedy: `commit or stash them: ${status}`,
+            words: `${root}, where ${into.branch} is checked out, has changes in ${named(changed)}${unfiltered.words}`,
+            remedy: `commit or stash them: ${status}${unfiltered.remedy}`,
           } as const,
         ]
       : []),

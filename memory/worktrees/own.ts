@@ -1,15 +1,25 @@
-/** What git has for one worktree alone, besides its index: its settings, the patterns of its sparse checkout, and its refs. */
+/**
+ * What git has for one worktree alone, besides the contents of its index: its settings, the patterns of its sparse checkout, its refs, and
+ * the marks of files in its index.
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readPlainFileSync } from '../../src/files/plainFile.js';
 import type { Repository, WorktreePlace } from '../git/repository.js';
 import { entryAt } from './entry.js';
 
-/** The name under which each is kept, and its place in git's folder for the worktree. */
-const FILES = { 'config.worktree': 'config.worktree', 'sparse-checkout': 'info/sparse-checkout' } as const;
-/** The input of `git update-ref --stdin` that brings the refs back. */
-const REFS_FILE = 'refs';
-export const OWN_FILES = ['config.worktree', 'sparse-checkout', REFS_FILE] as const;
+/**
+ * The names under which all is kept, in the order in which it comes back. `refs` is the input of `git update-ref --stdin`. The marks are
+ * lists of files, each with a zero byte at its end.
+ */
+export const OWN_FILES = [
+  'intent-to-add',
+  'config.worktree',
+  'sparse-checkout',
+  'refs',
+  'assume-unchanged',
+  'skip-worktree',
+] as const;
 const OWN_REFS = ['refs/worktree/', 'refs/bisect/', 'refs/rewritten/'];
 const LARGEST_BYTES = 64 * 1024 * 1024;
 
@@ -18,6 +28,9 @@ export interface OwnFile {
   /** As `latin1`. */
   readonly text: string;
 }
+
+/** The files that have a mark, as `latin1`. */
+export type Marks = Readonly<Record<'intent-to-add' | 'assume-unchanged' | 'skip-worktree', readonly string[]>>;
 
 export interface OwnRef {
   /** As `latin1`. */
@@ -67,12 +80,18 @@ export function kindsOf({ attempt }: Repository, objects: readonly string[]): Ma
 }
 
 /** @returns those that are there and not empty; null if one cannot be read */
-export function ownFiles({ folder }: WorktreePlace, refs: readonly OwnRef[]): OwnFile[] | null {
+export function ownFiles({ folder }: WorktreePlace, refs: readonly OwnRef[], marks: Marks): OwnFile[] | null {
+  const listed = (mark: keyof Marks) => marks[mark].map((path) => `${path}\0`).join('');
   try {
-    const files = Object.entries(FILES) as [keyof typeof FILES, string][];
-    const read = files.map(([name, place]) => ({ name, text: textAt(join(folder, place)) }));
-    const lines = refs.map(({ name, object }) => `update ${name} ${object}\n`).join('');
-    return [...read, { name: REFS_FILE, text: lines } as const].filter(({ text }) => text !== '');
+    const texts: Readonly<Record<OwnFile['name'], string>> = {
+      'config.worktree': textAt(join(folder, 'config.worktree')),
+      'sparse-checkout': textAt(join(folder, 'info/sparse-checkout')),
+      refs: refs.map(({ name, object }) => `update ${name} ${object}\n`).join(''),
+      'intent-to-add': listed('intent-to-add'),
+      'assume-unchanged': listed('assume-unchanged'),
+      'skip-worktree': listed('skip-worktree'),
+    };
+    return OWN_FILES.map((name) => ({ name, text: texts[name] })).filter(({ text }) => text !== '');
   } catch {
     return null;
   }

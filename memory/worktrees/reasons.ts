@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { counted } from '../../src/counted.js';
 import { shellWord } from '../../src/log/shellWords.js';
 import type { Refusal } from '../git/refusal.js';
-import type { Repository } from '../git/repository.js';
+import type { Repository, WorktreePlace } from '../git/repository.js';
+import { conversionsOf } from './conversions.js';
 import type { Dirt } from './dirt.js';
 import { entryAt } from './entry.js';
 import { differingFiles } from './include.js';
@@ -79,7 +80,7 @@ export function unanswered(what: string, { refusal }: Refusal): Reason {
 export function ownReasons(repository: Repository, facts: Facts): Reason[] {
   const { way } = facts;
   return [
-    ...(way === 'discard' ? [] : changedReasons(facts)),
+    ...(way === 'discard' ? [] : changedReasons(repository, facts)),
     ...nameReasons(facts.worktree),
     ...operationReasons(facts),
     ...lockReasons(facts),
@@ -90,16 +91,29 @@ export function ownReasons(repository: Repository, facts: Facts): Reason[] {
   ];
 }
 
-function changedReasons({ dirt, inside_submodules, hidden, worktree }: Facts): Reason[] {
+function changedReasons(repository: Repository, { dirt, inside_submodules, hidden, worktree }: Facts): Reason[] {
   const { tracked, untracked } = together(dirt, inside_submodules);
   if (tracked.length + untracked.length + hidden.length === 0) return [];
+  const unfiltered = withoutFilters(repository, { root: worktree.path, folder: worktree.folder }, dirt.tracked);
   const words = [
-    ...(tracked.length > 0 ? [`${counted(tracked.length, 'changed file')} (${named(tracked)})`] : []),
+    ...(tracked.length > 0
+      ? [`${counted(tracked.length, 'changed file')} (${named(tracked)})${unfiltered.words}`]
+      : []),
     ...(untracked.length > 0 ? [`${counted(untracked.length, 'new file')} (${named(untracked)})`] : []),
     ...(hidden.length > 0 ? [`${counted(hidden.length, 'changed file')} that git hides (${named(hidden)})`] : []),
   ].join(', ');
-  const remedy = `commit them there, or give them up with --discard: \`git -C ${shellWord(worktree.path)} status\``;
+  const status = `\`git -C ${shellWord(worktree.path)} status\``;
+  const remedy = `commit them there, or give them up with --discard: ${status}${unfiltered.remedy}`;
   return [{ reason: 'changes', words: `it has ${words}`, remedy }];
+}
+
+/** No filter is run for a question, and without it git takes an unchanged file for a changed one if its times are other ones. */
+export function withoutFilters(repository: Repository, place: WorktreePlace, files: readonly string[]) {
+  const paths = files.map((file) => Buffer.from(file).toString('latin1'));
+  const filters = conversionsOf(repository, place, paths) ?? [];
+  if (filters.length === 0) return { words: '', remedy: '' };
+  const words = ` as seen without the filter ${named(filters)}`;
+  return { words, remedy: ', which runs the filter: if it shows no change, try again' };
 }
 
 function nameReasons({ branch, path }: Worktree): Reason[] {

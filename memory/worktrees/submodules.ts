@@ -5,7 +5,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gitFoldersOf } from '../git/checkout.js';
-import type { GitVariables } from '../git/gitLine.js';
+import { type GitVariables, pathOutside } from '../git/gitLine.js';
 import { type Refusal, refusalAt } from '../git/refusal.js';
 import { type Asking, type Repository, type WorktreePlace, withRepository } from '../git/repository.js';
 import { type Dirt, stateOf } from './dirt.js';
@@ -32,8 +32,10 @@ export function dirtInSubmodules(
   const found = { tracked: [] as string[], untracked: [] as string[] };
   const submodules = submodulesOf(repository, place);
   if (submodules === null) return { path: place.root, refusal: repository.refusal };
+  // The project around is not the submodule's own.
+  const outside = { ...variables, ...pathOutside(place.root, variables.PATH) };
   for (const path of submodules) {
-    const dirt = dirtOf(join(place.root, path), variables, asking);
+    const dirt = dirtOf(join(place.root, path), outside, asking);
     if ('path' in dirt) return dirt;
     found.tracked.push(...dirt.tracked.map((file) => `${path}/${file}`));
     found.untracked.push(...dirt.untracked.map((file) => `${path}/${file}`));

@@ -89,20 +89,27 @@ function theRest(
   const rest = `${ref}^${number + 1}`;
   const print = (name: string) => `git cat-file blob ${rest}:${name}`;
   const inFolder = (...commands: string[]) => `(cd ${shellWord(path)} && ${commands.join(' && ')})`;
+  const mark = (flag: 'assume-unchanged' | 'skip-worktree') =>
+    inFolder(`${print(flag)} | git${HAS_FILES} update-index -z --${flag} --stdin`);
   const ofOwn: Readonly<Record<OwnFile['name'], string>> = {
+    'intent-to-add': inFolder(
+      `${print('intent-to-add')} | xargs -0 git${ALL_FILES}${HAS_FILES} --literal-pathspecs add --force --intent-to-add --`,
+    ),
     'config.worktree': inFolder(`${print('config.worktree')} > ${FOLDER}/config.worktree`),
     'sparse-checkout': inFolder(
       `mkdir -p ${FOLDER}/info`,
       `${print('sparse-checkout')} > ${FOLDER}/info/sparse-checkout`,
+      // Git leaves out only files that it knows to be unchanged.
+      ...(is_sparse ? ['git status --short', 'git sparse-checkout reapply'] : []),
     ),
     refs: inFolder(`${print('refs')} | git update-ref --stdin`),
+    'assume-unchanged': mark('assume-unchanged'),
+    'skip-worktree': mark('skip-worktree'),
   };
   return [
     `${there} read-tree ${ref}^${number}`,
     ...(has_conflicts ? [inFolder(`${print(CONFLICTS_FILE)} | git update-index -z --index-info`)] : []),
     ...own_files.map((name) => ofOwn[name]),
-    // Git leaves out only files that it knows to be unchanged.
-    ...(is_sparse ? [`${there} status --short`, `${there} sparse-checkout reapply`] : []),
     ...(has_forgotten ? [`${git} log ${rest}`] : []),
   ];
 }

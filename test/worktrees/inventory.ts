@@ -5,11 +5,14 @@ import type { PlainGit } from '../memory/git/plainGit.js';
 
 const NOT_KEPT = /\.ignored$/;
 
+/** A file of `git add -N` is not among them. */
+const STAGED = ['diff-index', '--cached', '--raw', '-z', '--no-renames', '--ita-invisible-in-index', 'HEAD'];
+
 export interface Inventory {
   readonly head: string;
   /** Null if none is checked out. */
   readonly branch: string | null;
-  /** As git lists its index. */
+  /** As git lists its index, with the marks of files, and what is staged. */
   readonly index: string;
   /** Kind, mode and contents by the bytes of each path; without ignored files. */
   readonly files: Readonly<Record<string, string>>;
@@ -28,7 +31,7 @@ export function inventoryOf(git: PlainGit, root: string): Inventory {
   return {
     head: git.run(root, 'rev-parse', 'HEAD').trim(),
     branch,
-    index: git.run(root, 'ls-files', '-s', '-z'),
+    index: [['ls-files', '-s', '-v', '-z'], STAGED].map((words) => git.run(root, ...words)).join('\n'),
     files: filesIn(root),
     own: [
       git.run(root, 'for-each-ref', '--format=%(objectname) %(refname)', 'refs/worktree/'),

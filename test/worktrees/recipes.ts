@@ -123,6 +123,14 @@ const CHANGES: Readonly<Record<string, Step>> = {
     if (git.say(root, ['update-index', '--assume-unchanged', 'hidden.txt']).code === 0)
       write(root, 'hidden.txt', `${word} hides\n`);
   },
+  'files that git takes for absent': ({ git, root, word }) => {
+    if (git.say(root, ['update-index', '--skip-worktree', 'one.txt', 'old.txt']).code === 0)
+      write(root, 'one.txt', `${word} hides, too\n`);
+  },
+  'files that are to be added later': ({ git, root, word }) => {
+    for (const name of ['*.txt', 'new folder/later.crlf']) write(root, name, `${word} later\n`);
+    git.run(root, 'add', '--sparse', '-N', ':(literal)*.txt', 'new folder/later.crlf');
+  },
   'refs of its own': ({ git, root, word }) => {
     const blob = git.say(root, ['hash-object', '-w', '--stdin'], `${word} only\n`).out.trim();
     const tag = `object ${blob}\ntype blob\ntag ${word}\ntagger a <a@b> 1 +0000\n\n${word}\n`;

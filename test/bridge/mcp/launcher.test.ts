@@ -73,7 +73,7 @@ test.each([
 test('has nothing that only one of the programs expands, and hands on every variable that is ours', () => {
   expect(text).not.toMatch(/\$\{|\.\.\//);
   const ours = SURROUNDING_VARIABLES.filter((name) =>
-    /^(WATCHKEEPER|XDG|MAESTRO|CODEX_HOME|CLAUDE_CONFIG_DIR|TMPDIR)/.test(name),
+    /^(WATCHKEEPER|XDG_STATE|MAESTRO|CODEX_HOME|CLAUDE_CONFIG_DIR|TMPDIR)/.test(name),
   );
   expect(env_vars).toEqual(expect.arrayContaining(ours));
 });

@@ -90,6 +90,9 @@ test('git is asked by our configuration, or where the repository is and how it i
   expect([...new Set(others)]).toEqual([
     expect.stringMatching(/^-C ROOT --git-dir=ROOT\/\.git config -z --get-regexp \^\(\S+\)\$$/),
     expect.stringMatching(
+      /^-C ROOT\/module --git-dir=ROOT\/\.git\/modules\/module config -z --get-regexp \^\(\S+\)\$$/,
+    ),
+    expect.stringMatching(
       /^-C \S+\/linked --git-dir=ROOT\/\.git\/worktrees\/linked config -z --get-regexp \^\(\S+\)\$$/,
     ),
     '-C ROOT rev-parse --git-dir',
@@ -104,14 +107,19 @@ test('git is asked by our configuration, or where the repository is and how it i
       ...{ GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', GIT_ATTR_NOSYSTEM: '1' },
     });
   expect(calls.filter(isTrial).length).toBeGreaterThan(0);
+  const folders = new Map([
+    [site.root, { folder: '.git', common: '.git' }],
+    [linked, { folder: '.git/worktrees/linked', common: '.git' }],
+    [site.in('module'), { folder: '.git/modules/module', common: '.git/modules/module' }],
+  ]);
   for (const { variables } of calls.filter((call) => isPrivate(call) && !isTrial(call)))
     expect(variables).toEqual({
       DIRECTORY: '/',
       PATH: outside,
-      GIT_DIR: site.in(variables.GIT_WORK_TREE === linked ? '.git/worktrees/linked' : '.git'),
+      GIT_DIR: site.in(folders.get(variables.GIT_WORK_TREE ?? '')?.folder ?? 'none'),
       GIT_COMMON_DIR: ours,
-      GIT_OBJECT_DIRECTORY: site.in('.git/objects'),
-      GIT_WORK_TREE: variables.GIT_WORK_TREE === linked ? linked : site.root,
+      GIT_OBJECT_DIRECTORY: site.in(`${folders.get(variables.GIT_WORK_TREE ?? '')?.common}/objects`),
+      GIT_WORK_TREE: expect.any(String),
       GIT_CONFIG_GLOBAL: '/dev/null',
       GIT_CONFIG_NOSYSTEM: '1',
       GIT_OPTIONAL_LOCKS: '0',

@@ -53,6 +53,22 @@ test.each([
   expect((await verify())[0]).toBe(1);
 });
 
+test.each(['--skip-worktree', '--assume-unchanged'])('a change that git hides by %s is one', async (flag) => {
+  git('init', '-q');
+  put('a.ts', 'one');
+  git('add', 'a.ts');
+  git('commit', '-q', '-m', 'first');
+  git('update-index', flag, 'a.ts');
+  put('a.ts', 'two');
+  await scene.begin('T');
+  await scene.say('track', ['checkpoint', 'here']);
+  expect(await verify()).toEqual(SAME);
+  put('a.ts', 'three');
+  expect(await verify()).toEqual(OTHER);
+  put('a.ts', 'one');
+  expect(await verify()).toEqual([1, '1 changed file fewer\n']);
+});
+
 test('a checkpoint of an older version, which did not read untracked files, is compared as it was then', async () => {
   git('init', '-q');
   git('commit', '-q', '--allow-empty', '-m', 'first');

@@ -23,6 +23,7 @@ import { compiledProgram } from '../../../../src/host/program.js';
 import { eventually } from '../../../e2e/eventually.js';
 import { afterThisTest } from '../../../harness/scope.js';
 import { everyFile } from '../../../memory/worktrees/scene.js';
+import { watchkeeperAgain } from '../manyCalls.js';
 import { Ends, put } from './endScene.js';
 
 let made: Ends;
@@ -120,6 +121,11 @@ const REASONS: Readonly<Record<string, (path: string) => string | Promise<string
   },
 };
 
+/** Signs as `gpg` does. */
+const SIGN = `cat >/dev/null\necho '-----BEGIN PGP SIGNATURE-----'\necho '[GNUPG:] SIG_CREATED ' >&2\n`;
+/** The variables that name a person. */
+const nameOf = (role: string) => ({ [`GIT_${role}_NAME`]: 'b', [`GIT_${role}_EMAIL`]: 'b' });
+
 const all = () => ({ files: everyFile(made.folder), refs: made.refs() });
 
 describe('a reason against it', () => {
@@ -180,6 +186,22 @@ describe('a reason against it', () => {
     expect(await made.ended(['one', '--merge'])).toMatchObject({ removed: true });
     await REASONS.identity?.(made.add('feature/two'));
     expect(await made.ended(['two', '--merge'])).toMatchObject({ removed: true });
+  });
+
+  test.each<[string, () => Readonly<Record<string, string>>]>([
+    ['variables', () => ({ ...nameOf('AUTHOR'), ...nameOf('COMMITTER') })],
+    ['a configuration that a variable names', () => ({ GIT_CONFIG_GLOBAL: join(made.folder, 'other') })],
+    ['a configuration in a folder that a variable names', () => ({ XDG_CONFIG_HOME: join(made.folder, 'xdg') })],
+  ])('a name that git lacks is none if it is in %s, and the keys of that person sign', (_, given) => {
+    for (const place of ['other', 'xdg/git/config']) put(join(made.folder, place), '[user]\nname = b\nemail = b@c\n');
+    rmSync(join(made.git.home, '.gitconfig'));
+    made.git.run(made.root, 'config', 'user.useConfigOnly', 'true');
+    made.git.run(made.root, 'config', 'commit.gpgSign', 'true');
+    made.git.run(made.root, 'config', 'gpg.program', join(made.folder, 'gpg'));
+    put(join(made.folder, 'gpg'), `#!/bin/sh\n[ "$GNUPGHOME" = keys ] || exit 1\n${SIGN}`, 0o755);
+    const variables = { ...made.variables, ...given(), GNUPGHOME: 'keys' };
+    expect(watchkeeperAgain(made.root, ['worktree', 'end', 'one', '--merge'], variables)).toMatchObject({ code: 0 });
+    expect(made.git.run(made.root, 'log', '-1', '--format=%an %cn', 'main')).toBe('b b\n');
   });
 
   test('a file in the way of the merge, also an ignored one, is one', async () => {
@@ -434,15 +456,14 @@ describe('a merge', () => {
     expect(code).toBe(1);
     expect(fault).toContain('git did not make the commit, so nothing was merged');
     expect([made.head(), existsSync(path), made.has('feature/one')]).toEqual([head, true, true]);
-    const sign = `#!/bin/sh\ncat >/dev/null\necho '-----BEGIN PGP SIGNATURE-----'\necho '[GNUPG:] SIG_CREATED ' >&2\n`;
-    put(join(made.folder, 'gpg'), sign, 0o755);
+    put(join(made.folder, 'gpg'), `#!/bin/sh\n${SIGN}`, 0o755);
     expect((await made.ended(['one', '--merge'])).code).toBe(0);
     expect(made.git.run(made.root, 'cat-file', '-p', 'main')).toContain('gpgsig -----BEGIN PGP SIGNATURE-----');
   });
 });
 
 describe('what no branch has', () => {
-  test('comes back by the printed way: files, index, conflicts, modes, links, bytes', async () => {
+  test('comes back by the printed way: files, index, marks, conflicts, modes, links, bytes', async () => {
     put(join(path, '.gitattributes'), '* text=auto\n');
     writeFileSync(join(path, 'bytes'), Buffer.from([0, 255, 13, 10, 10, 13]));
     put(join(path, 'crlf.txt'), 'one\r\ntwo\r\n');
@@ -453,6 +474,7 @@ describe('what no branch has', () => {
     put(join(path, 'staged.txt'), 'staged\n');
     made.git.run(path, 'add', 'staged.txt', 'crlf.txt');
     put(join(path, 'staged.txt'), 'and changed\n');
+    put(join(path, ':later'), 'later\n');
     rmSync(join(path, 'sub'), { recursive: true });
     symlinkSync('.', join(path, 'sub'));
     made.git.run(made.root, 'branch', 'theirs', 'HEAD~1');
@@ -466,9 +488,13 @@ describe('what no branch has', () => {
     made.git.run(path, 'commit', '-q', '-m', 'third', '--', 'b.txt');
     expect(made.git.say(path, ['stash', 'pop', '-q']).code).not.toBe(0);
     expect(made.git.run(path, 'status', '--porcelain')).toMatch(/^(UU|AA|DU|UD) b\.txt$/m);
+    made.git.run(path, '--literal-pathspecs', 'add', '-N', ':later');
+    made.git.run(path, 'update-index', '--skip-worktree', 'a.txt', 'feature-one.txt');
+    rmSync(join(path, 'feature-one.txt'));
+    made.git.run(path, 'update-index', '--assume-unchanged', '.gitignore', 'a.txt');
     const shown = () => [
       made.git.run(path, 'status', '--porcelain=v2', '-z', '--untracked-files=all'),
-      made.git.run(path, 'ls-files', '-s', '-z'),
+      made.git.run(path, 'ls-files', '-s', '-v', '-z'),
       made.head(path),
       filesOf(path),
     ];

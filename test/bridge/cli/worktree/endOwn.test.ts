@@ -36,6 +36,9 @@ describe('the patterns of a sparse checkout', () => {
 
   test('come back with it, and leave out the same files', async () => {
     put(join(path, 'a.txt'), 'changed\n');
+    put(join(path, 'later/*.txt'), 'later\n');
+    made.git.run(path, 'add', '--sparse', '-N', 'later');
+    made.git.run(path, 'update-index', '--assume-unchanged', 'feature-one.txt');
     const before = shown();
     const { removed, way_back } = await discard();
     expect(removed).toBe(true);
@@ -111,12 +114,21 @@ describe('in a bare repository with settings for each worktree', () => {
     if (hasOwn) made.git.run(path, 'config', '--worktree', 'core.bare', 'false');
     put(join(path, 'new.txt'), 'new\n');
     put(join(path, 'a.txt'), 'changed\n');
+    put(join(path, 'b.txt'), 'hidden\n');
+    put(join(path, 'later.txt'), 'later\n');
+    const git = (...words: string[]) => made.git.run(path, '--work-tree=.', ...words);
+    git('add', '-N', 'later.txt');
+    git('update-index', '--skip-worktree', 'b.txt');
+    git('update-index', '--assume-unchanged', 'b.txt', '.gitignore');
+    const index = git('ls-files', '-s', '-v');
     const { removed, way_back } = await made.ended([path, '--discard', 'feature/two'], join(made.folder, 'container'));
     expect(removed).toBe(true);
     made.wayBack(way_back);
     expect(readFileSync(join(path, 'new.txt'), 'utf8')).toBe('new\n');
     expect(readFileSync(join(path, 'a.txt'), 'utf8')).toBe('changed\n');
-    expect(made.git.run(path, '--work-tree=.', 'status', '--porcelain')).toBe(' M a.txt\n?? new.txt\n');
+    expect(readFileSync(join(path, 'b.txt'), 'utf8')).toBe('hidden\n');
+    expect(git('status', '--porcelain')).toBe(' M a.txt\n A later.txt\n?? new.txt\n');
+    expect(git('ls-files', '-s', '-v')).toBe(index);
     expect(made.git.say(path, ['status']).code === 0).toBe(hasOwn);
   });
 });

@@ -1,7 +1,7 @@
 // covers: memory/verbs/againstEnding.ts memory/worktrees/reasons.ts
 /** The remedies are typed as they are printed, and then the worktree can be removed. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, utimesSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { beforeEach, expect, test } from '@jest/globals';
 import { compiledProgram } from '../../../../src/host/program.js';
@@ -19,9 +19,18 @@ beforeEach(() => {
   chmodSync(program, 0o755);
 });
 
+/** Commits a file that has a filter, and gives it another time: then git runs the filter to see that it is unchanged. */
+function touched(root: string): void {
+  for (const key of ['filter.turn.clean', 'filter.turn.smudge']) made.git.run(root, 'config', key, 'tr a-z n-za-m');
+  put(join(root, '.gitattributes'), 'turned filter=turn\n');
+  put(join(root, 'turned'), 'text\n');
+  made.git.commitAll(root, 'a filter');
+  utimesSync(join(root, 'turned'), 5, 5);
+}
+
 const called = (...args: string[]) => expect(made.callIn(path, args)).toMatchObject({ code: 0 });
 
-test.each<readonly [string, () => unknown]>([
+test.each<readonly [string, () => unknown, string?]>([
   ['session', () => called('work', 'start', '--purpose', 'The task')],
   [
     'handoff',
@@ -32,10 +41,13 @@ test.each<readonly [string, () => unknown]>([
     },
   ],
   ['locked', () => made.git.run(made.root, 'worktree', 'lock', '--reason', 'on a stick', path)],
-])('%s', async (name, prepare) => {
+  ['changes', () => touched(path), '1 changed file (turned) as seen without the filter turn'],
+  ['target', () => touched(made.root), 'has changes in turned as seen without the filter turn'],
+])('%s', async (name, prepare, part = '') => {
   prepare();
   const reason = async () => (await made.ended(['one', '--merge'])).reasons.find((each) => each.reason === name);
-  const { remedy = '' } = (await reason()) ?? {};
+  const { words = '', remedy = '' } = (await reason()) ?? {};
+  expect(words).toContain(part);
   const commands = [...remedy.matchAll(/`([^`]+)`/g)].map(([, command]) => command ?? '');
   expect(commands).not.toEqual([]);
   const env = { ...made.variables, PATH: [made.folder, process.env.PATH].join(delimiter) };

@@ -36,7 +36,7 @@ async function thereAndBack(): Promise<void> {
   made.wayBack(way_back);
 }
 
-describe('changed files come back byte for byte, although git', () => {
+describe('changed files come back byte for byte, with their modes, although git', () => {
   const files: Readonly<Record<string, string>> = {
     'a.txt': 'one\ntwo\n',
     'mixed.txt': 'one\r\ntwo\nthree\r',
@@ -49,6 +49,7 @@ describe('changed files come back byte for byte, although git', () => {
     ['converts line ends', '*.txt text eol=crlf', []],
     ['converts line ends by default', '', ['core.autocrlf=true']],
     ['would end lines as another system', '*.txt text', ['core.eol=crlf']],
+    ['is told not to look at modes', '', ['core.fileMode=false']],
     ['expands keywords', '*.txt ident', []],
     [
       'runs a filter',
@@ -69,9 +70,12 @@ describe('changed files come back byte for byte, although git', () => {
       made.git.run(made.root, 'config', setting.slice(0, at), setting.slice(at + 1));
     }
     for (const [name, text] of Object.entries(files)) put(join(path, name), text);
+    chmodSync(join(path, 'a.txt'), 0o755);
+    put(join(path, 'run.sh'), '#!/bin/sh\n', 0o755);
     symlinkSync('a.txt', join(path, 'link.txt'));
     await thereAndBack();
     for (const [name, text] of Object.entries(files)) expect(readFileSync(join(path, name), 'latin1')).toBe(text);
+    for (const name of ['a.txt', 'run.sh']) expect(statSync(join(path, name)).mode & 0o777).toBe(0o755);
     expect(made.git.run(path, 'ls-files', '--others', 'link.txt')).toBe('link.txt\n');
   });
 });
