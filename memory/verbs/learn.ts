@@ -206,8 +206,12 @@ export const dropLearning = verb({
   run(memory, { id: name }) {
     const learnings = learningsOf(memory);
     const state = learnings.readToChange();
-    const all = new Map([...state.learnings.keys(), ...state.dropped].map((id) => [id, id]));
-    const id = namedIn(all, 'learning', name);
+    const dropped = [...state.dropped].map((gone) => [gone, { id: gone, text: 'dropped already' }] as const);
+    const { id } = namedIn(
+      new Map<string, { id: string; text: string }>([...state.learnings, ...dropped]),
+      'learning',
+      name,
+    );
     const isKnown = learnings.drop(id);
     return { lines: `learning ${shortId(id)} is dropped${isKnown ? ' already' : ''}`, value: { learning: id } };
   },

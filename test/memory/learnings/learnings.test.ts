@@ -72,6 +72,18 @@ describe('what is added', () => {
       });
   });
 
+  test('is named by a part of its id; a part that several have lists them, each in a line', async () => {
+    const first = (await add('one')).learning;
+    const second = (await add('two')).learning;
+    await scene.asked(dropLearning, { id: first });
+    const part = first.slice(0, 4);
+    expect((await scene.asked(dropLearning, { id: part })).message.split('\n')).toEqual([
+      `"${part}" may be one of 2 learnings. Name more of its id:`,
+      `  ${second}  two`,
+      `  ${first}  dropped already`,
+    ]);
+  });
+
   test('is in the roll-up of its repository, open actions first, until it is dropped', async () => {
     const { learning, actions } = await add('npm test needs Redis', {
       tags: ['test', 'test'],
