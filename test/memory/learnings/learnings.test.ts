@@ -48,10 +48,13 @@ describe('what is added', () => {
     for (const text of ['', ' \n', '\u001b\u0007\u200b\u202e'])
       expect(await scene.asked(addLearning, { text })).toMatchObject({ code: 'usage' });
     await add('a \u001b[31mred\u202e word', { actions: ['do\u0007 it'] });
+    await add('<details> of @ann\n# and #12', { tags: ['<b>'], actions: ['<script>'] });
     const out = join(testFolder(), 'learnings.md');
     await scene.asked(listLearnings, { out });
     expect(readFileSync(out, 'utf8')).toContain('- a \\u001b[31mred\\u202e word');
     expect(readFileSync(out, 'utf8')).toContain('- [ ] do\\u0007 it');
+    expect(readFileSync(out, 'utf8')).toMatch(/- \\<details> of `@ann`\n {2}\\# and `#12` \(.*, #\\<b>\)\n/);
+    expect(readFileSync(out, 'utf8')).toContain('- [ ] \\<script>\n');
   });
 
   test('is shown with a word on lines of a newer version and lines that cannot be read, and then not changed', async () => {
