@@ -10,7 +10,7 @@ import type { Learning } from '../learnings/kind.js';
 import type { Look } from '../look/look.js';
 import type { ShownFile } from '../observed/combined.js';
 import { changeWords } from '../observed/files.js';
-import { helpsOf } from '../show/learningWords.js';
+import { wayWords } from '../show/learningWords.js';
 import { CONTEXT_LISTS } from '../words.js';
 import type { Check } from './checks.js';
 import { isOfWork, type OwnPath } from './ownPath.js';
@@ -178,9 +178,8 @@ function endWords({ ended, isOld }: Check): string {
 function overcome({ overcome }: Summarised, { words }: Writing): Part {
   const lines = overcome.map(({ tool, command, example, worked }) => {
     const [way] = worked.values();
-    const [help] = way === undefined ? [] : helpsOf(way);
-    const next = way?.call ?? help?.call ?? null;
-    return `- ${words(`${command || tool}: ${example.error}${next === null ? '' : `; then ${next}`}`)}`;
+    const next = way === undefined ? '' : `; then ${wayWords(way)}`;
+    return `- ${words(`${command || tool}: ${example.error}${next}`)}`;
   });
   return { title: 'Errors that were overcome', lines };
 }

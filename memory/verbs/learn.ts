@@ -38,7 +38,7 @@ export const listLearnings = verb({
     const lines = [...groups].flatMap(([place, ones]) => [...(all ? [place] : []), ...rollUpLines(state, ones, now)]);
     const waiting = cameBack(state, scope).length;
     return {
-      lines: [...(lines.length === 0 ? ['nothing was added'] : lines), ...waitingLines(waiting)],
+      lines: [...(lines.length === 0 ? [nothingWords(all, waiting)] : lines), ...waitingLines(waiting)],
       value: {
         learnings: learnings.map((one) => ({ ...one, actions: actionsOf(state, one) })),
         came_back: waiting,
@@ -58,6 +58,11 @@ async function lookAtLearnings(memory: Memory, { newerRemedy }: Door) {
   const damage = { ...counts, isEmptied: false };
   const asides = damageLines(damage, log.path, newerRemedy?.() ?? undefined, 'the log of learnings');
   return { state: log.state, counts, asides };
+}
+
+function nothingWords(all: boolean, waiting: number): string {
+  const next = waiting > 0 ? '' : '; watchkeeper learn draw shows what failed again and again';
+  return `nothing was added${all ? '' : ' here'}${next}`;
 }
 
 function waitingLines(count: number): string[] {

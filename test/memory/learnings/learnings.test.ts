@@ -88,6 +88,10 @@ describe('what is added', () => {
   });
 
   test('is in the roll-up of its repository, open actions first, until it is dropped', async () => {
+    const drawn = 'watchkeeper learn draw shows what failed again and again';
+    expect(await linesOf()).toEqual([`nothing was added here; ${drawn}`]);
+    expect(await linesOf({ all: true })).toEqual([`nothing was added; ${drawn}`]);
+    expect((await scene.outcome(drawLearnings, {})).lines).toEqual(['no session to draw from is on record']);
     const { learning, actions } = await add('npm test needs Redis', {
       tags: ['test', 'test'],
       actions: ['say so in the README'],
@@ -239,6 +243,8 @@ describe('the end of a session', () => {
     const deed = fails('npm test', 'Error: connect ECONNREFUSED 127.0.0.1:6379');
     expect((await end(deed)).lines.join('\n')).not.toContain('came back');
     const { failures } = (await scene.asked(drawLearnings, {})) as unknown as { failures: { id: string }[] };
+    const one = /^1 failure came back in it: npm test \(2 ×\)\. What is worth keeping\? watchkeeper learn draw /;
+    expect((await end(deed, deed)).lines.at(-1)).toMatch(one);
     await add('npm test needs Redis', { tags: [failures[0]?.id] });
     expect((await end(deed, deed)).lines.join('\n')).not.toContain('came back');
   });

@@ -58,7 +58,9 @@ test('of a terminal session: purpose, summary, commits, learnings, files, checks
   );
   const lines = (await told({ id, pr: false })).split('\n');
   expect(lines).toContain('Errors that were overcome:');
-  expect(lines).toContain('  - npm test: Error: connect ECONNREFUSED 127.0.0.1:6379; then docker compose up -d redis');
+  expect(lines).toContain(
+    '  - npm test: Error: connect ECONNREFUSED 127.0.0.1:6379; then the same call, after docker compose up -d redis',
+  );
 });
 
 test('of a session that a person tracked: the notes; of tests, nothing is claimed', async () => {
