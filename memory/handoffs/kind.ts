@@ -222,12 +222,12 @@ export function byWords({ session_id, origin, by }: Answer): string {
   return person === null ? ` by session ${session_id}` : ` by ${oneLine(person)}, in session ${session_id}`;
 }
 
-/** @returns `accepted at 2026-02-05 10:00:00 UTC by ann in "/home/ann/a", terminal pts/3` */
+/** @returns `accepted by ann at 2026-02-05 10:00:00 UTC in "/home/ann/a", terminal pts/3` */
 export function answerWords(answer: Answer): string {
   const { kind, at, by } = answer;
   const terminal = by?.terminal == null ? '' : `, terminal ${oneLine(by.terminal)}`;
   const where = by === null ? '' : ` in ${JSON.stringify(oneLine(by.directory))}${terminal}`;
-  return `${kind} at ${localTime(at)}${byWords(answer)}${where}`;
+  return `${kind}${byWords(answer)} at ${localTime(at)}${where}`;
 }
 
 /** @returns the refusal of a second answer, in words for its writer */

@@ -86,7 +86,7 @@ export function wayWords(way: Way): string {
 }
 
 /** @returns the calls that came before it most often. One that came seldom helped by chance, if at all */
-export function helpsOf({ after, count }: Way): Help[] {
+function helpsOf({ after, count }: Way): Help[] {
   return [...after.values()]
     .sort((left, right) => right.count - left.count)
     .filter((help) => 2 * help.count > count)

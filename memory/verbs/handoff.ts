@@ -127,9 +127,10 @@ export const acceptHandoff = verb({
   async run(memory, input): Promise<Outcome> {
     const session = input.session === undefined ? memory.implied() : memory.which(input.session);
     const { as } = input;
+    const named = idOf(input);
     if (as === undefined) throw new UsageError(`how will you continue it? --as one of ${TAKEN_AS.join(', ')}`);
     const handoffs = handoffsOf(memory);
-    const { id } = handoffs.named(idOf(input));
+    const { id } = handoffs.named(named);
     const workspace = memory.workspace.id;
     const holder = callerHolder(memory);
     const line = handoffKind.line('accepted', {
