@@ -222,7 +222,7 @@ export function byWords({ session_id, origin, by }: Answer): string {
   return person === null ? ` by session ${session_id}` : ` by ${oneLine(person)}, in session ${session_id}`;
 }
 
-/** @returns `accepted by ann at 2026-02-05 10:00:00 UTC in "/home/ann/a", terminal pts/3` */
+/** @returns `accepted by ann at 2026-02-05 10:00:00 UTC in "/srv/a", terminal pts/3` */
 export function answerWords(answer: Answer): string {
   const { kind, at, by } = answer;
   const terminal = by?.terminal == null ? '' : `, terminal ${oneLine(by.terminal)}`;

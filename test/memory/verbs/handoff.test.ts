@@ -160,11 +160,11 @@ describe('an answer', () => {
   test('another account is another worker, also in the same directory', async () => {
     const id = await offered();
     const { places, stamp, workspace } = scene.memory('person');
-    const by = { user: 'ann', directory: '/home/ann/a', terminal: 'pts/3' };
+    const by = { user: 'ann', directory: '/work/a', terminal: 'pts/3' };
     const line = handoffKind.line('accepted', { as: 'follow', workspace: workspace.id, by });
     new Handoffs({ places, stamp }).answer(id, line, () => false);
     expect(await scene.asked(acceptHandoff, { id, as: 'follow' }, 'person')).toMatchObject({
-      message: expect.stringMatching(/^the handoff was accepted by ann at 20.* in "\/home\/ann\/a", terminal pts\/3$/),
+      message: expect.stringMatching(/^the handoff was accepted by ann at 20.* in "\/work\/a", terminal pts\/3$/),
     });
     expect([(await scene.outcome(showHandoff, { id })).lines].flat()[0]).toMatch(/^status: accepted by ann at .* in /);
   });
