@@ -90,7 +90,10 @@ function aroundCode(line: string, apart: RegExp, escaped: (words: string) => str
     parts.push(shown(line.slice(from, index)), code === undefined ? link() : inCode(code.trim()));
     from = index + all.length;
   }
-  return [...parts, shown(line.slice(from))].join('');
+  // Two pieces of code next to each other would be one.
+  return [...parts, shown(line.slice(from))]
+    .filter(Boolean)
+    .reduce((all, part) => `${all}${/`$/.test(all) && part.startsWith('`') ? ' ' : ''}${part}`, '');
 }
 
 function tokenIn(token: string, escaped: (words: string) => string): string {

@@ -2,6 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import MarkdownIt from 'markdown-it';
 import { foreignMarkdown, inCode, inMarkdown } from '../../../src/log/markdown.js';
+import { seeded } from '../../bridge/telegram/seeded.js';
 
 describe('a line', () => {
   test.each([
@@ -23,6 +24,7 @@ describe('a line', () => {
     ['Use `foo` and `` a`b ``', 'Use `foo` and `` a`b ``'],
     ['a lone ` @bob', 'a lone \\` `@bob`'],
     ['\\` @bob \\d C:\\', '\\\\\\` `@bob` \\d C:\\\\'],
+    ['@bob`x`', '`@bob` `x`'],
     ['two\nlines', 'two\\nlines'],
     ['a \u202e\u200b@bob', 'a `\\u202e\\u200b@bob`'],
   ])('of words of others shows them: %j', (text, shown) => {
@@ -79,5 +81,54 @@ describe('Markdown of an agent', () => {
       'docs (`https://a.example/b`),  (`http://c.example/p.png`), `f.ts` (src/f.ts#L3)',
     ]);
     expect(shown('`a[0](b)` [a]: x', 'a\u001b[31m')).toEqual(['`a[0](b)` [a\\]: x', 'a\\u001b[31m']);
+  });
+});
+
+describe('whatever is put together', () => {
+  const PIECES = [
+    ...['`', '``', '```', '~~~', '\\', '@bob', '#12', 'https://', 'www.x.y', '<b>', '<!--', '&num;', '![', '[x]', ']'],
+    ...[
+      '(a.md)',
+      '(http://a.b/c)',
+      '(',
+      ')',
+      '*',
+      '_',
+      '|',
+      '"',
+      ':',
+      '\n',
+      ' ',
+      '    ',
+      '- ',
+      '> ',
+      '# ',
+      '1. ',
+      '---',
+      'a',
+    ],
+  ];
+  const rendering = new MarkdownIt({ html: true, linkify: true });
+  const next = seeded(7);
+  const made = Array.from({ length: 3_000 }, () =>
+    Array.from({ length: 9 }, () => PIECES[Math.floor(next() * PIECES.length)]).join(''),
+  );
+  const outsideCode = (document: string) =>
+    rendering.render(`${document}\n\n## End\n`).replace(/<code[ >][\s\S]*?<\/code>/g, '');
+
+  test.each([
+    ['a line', (text: string) => `- ${inMarkdown(text)}\n- ${inCode(text)}`, 'ul|li|pre'],
+    [
+      'Markdown',
+      (text: string) => foreignMarkdown(text).join('\n'),
+      'ul|ol|li|em|strong|s|br|blockquote|h[3-6]|hr|pre',
+    ],
+  ])('%s has no tag, no mention and no reference outside of code, and ends where it ends', (_, write, tags) => {
+    const foreign = new RegExp(`<(?!/?(?:p|${tags})\\b)[a-z!/][^>]*>|@bob|#12|://|www`, 'i');
+    const faults = made.filter((text) => {
+      const [html = '', rest] = outsideCode(write(text)).split('<h2>End</h2>');
+      return rest === undefined || foreign.test(html);
+    });
+    expect(faults).toEqual([]);
   });
 });
