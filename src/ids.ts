@@ -10,6 +10,8 @@ const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,159}$/;
 
 /** Characters of an id that are enough to name it, as long as no other id has them. */
 const SHORTEST_NAME = 4;
+/** A person picks one of them. */
+const MOST_SHOWN = 20;
 
 const TIME_DIGITS = 10;
 const RANDOM_DIGITS = 16;
@@ -54,6 +56,26 @@ export function idsNamed(ids: readonly string[], name: string): string[] {
   const whole = ids.filter((id) => id.toUpperCase() === typed);
   if (whole.length > 0 || !isPart) return whole;
   return ids.filter((id) => id.toUpperCase().startsWith(typed) || id.toUpperCase().endsWith(typed));
+}
+
+/**
+ * @param what in the plural: `handoffs`
+ * @param remedy what to type instead: `more of its id`
+ * @returns the beginning of the error for a name that several have; they follow, each in a line
+ */
+export function ambiguity(name: string, count: number, what: string, remedy = 'more of its id'): string {
+  return `${JSON.stringify(name)} may be one of ${count} ${what}. Name ${remedy}:`;
+}
+
+/** @param rows one for each that may be meant, the likeliest first; further parameters as of {@link ambiguity} */
+export function ambiguous(name: string, rows: readonly string[], what: string, remedy?: string): UsageError {
+  const more = rows.length - MOST_SHOWN;
+  const shown = rows.slice(0, MOST_SHOWN).map((row) => `  ${row}`);
+  return new UsageError([
+    ambiguity(name, rows.length, what, remedy),
+    ...shown,
+    ...(more > 0 ? [`  … and ${more} more`] : []),
+  ]);
 }
 
 /** @returns whether `text` may name a project: lower-case letters, digits, `_` and `-`, at most 40 */

@@ -1,4 +1,6 @@
 /** The work of a session and its reasons, for a person who did not do it. */
+import { foreignMarkdown, inCode, inMarkdown } from '../../src/log/markdown.js';
+import type { Redact } from '../../src/log/redact.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { spokenDuration } from '../../src/time.js';
 import { unsettledOf } from '../fold/state.js';
@@ -8,7 +10,7 @@ import type { Learning } from '../learnings/kind.js';
 import type { Look } from '../look/look.js';
 import type { ShownFile } from '../observed/combined.js';
 import { changeWords } from '../observed/files.js';
-import { helpsOf } from '../show/learningWords.js';
+import { wayWords } from '../show/learningWords.js';
 import { CONTEXT_LISTS } from '../words.js';
 import type { Check } from './checks.js';
 import { isOfWork, type OwnPath } from './ownPath.js';
@@ -32,46 +34,58 @@ export interface Summarised {
   readonly overcome: readonly FailureGroup[];
 }
 
+/** How words of others are written: for a terminal, or in Markdown. */
+interface Writing {
+  readonly words: (text: string) => string;
+  readonly code: (text: string) => string;
+}
+
+const PLAIN: Writing = { words: oneLine, code: (text) => `\`${oneLine(text)}\`` };
+
 interface Part {
   readonly title: string;
   readonly lines: readonly string[];
 }
 
-/** @returns Markdown that can be pasted: the purpose as its title, then what a reviewer asks */
-export function pullRequestLines(given: Summarised): string[] {
+/**
+ * @param redact before words of others are escaped: afterwards a secret may look otherwise
+ * @returns Markdown that can be pasted: the purpose as its title, then what a reviewer asks
+ */
+export function pullRequestLines(given: Summarised, redact: Redact): string[] {
   const { state, log, fold } = given.look;
   const said = log.end?.summary ?? fold?.lastWords ?? '';
-  const parts = [done(given), beside(given), decided(given), changed(given), checked(given), open(given)];
+  const to: Writing = {
+    words: (text) =>
+      inMarkdown(
+        redact(text)
+          .trim()
+          .replace(/\s*\n\s*/g, ' '),
+      ),
+    code: (text) => inCode(redact(text)),
+  };
+  const parts = [done, beside, decided, changed, checked, open].map((part) => part(given, to));
   return [
-    `# ${oneLine(state.purpose).trim() || 'Work without a purpose'}`,
-    ...(said === '' ? [] : ['', ...said.trim().split('\n')]),
+    `# ${to.words(state.purpose) || 'Work without a purpose'}`,
+    ...(said === '' ? [] : ['', ...foreignMarkdown(redact(said).trim())]),
     ...parts.flatMap(({ title, lines }) => (lines.length === 0 ? [] : ['', `## ${title}`, '', ...bounded(lines)])),
   ];
 }
 
 /** @returns the same for a terminal, also with the errors that were overcome, the notes, the checkpoints, and how long it took */
-export function summaryLines(given: Summarised): string[] {
+export function summaryLines(given: Summarised, redact: Redact): string[] {
   const { state, log } = given.look;
   const summary = log.end?.summary ?? '';
-  const parts = [
-    done(given),
-    beside(given),
-    decided(given),
-    changed(given),
-    checked(given),
-    overcome(given),
-    noted(given),
-    marked(given),
-    open(given),
-  ];
+  const parts = [done, beside, decided, changed, checked, overcome, noted, marked, open];
   return [
     oneLine(state.purpose),
     ...(summary === '' ? [] : summary.split('\n')),
     ...durationLines(given.look),
-    ...parts.flatMap(({ title, lines }) =>
-      lines.length === 0 ? [] : [`${title}:`, ...bounded(lines).map((line) => `  ${line}`)],
-    ),
-  ];
+    ...parts
+      .map((part) => part(given, PLAIN))
+      .flatMap(({ title, lines }) =>
+        lines.length === 0 ? [] : [`${title}:`, ...bounded(lines).map((line) => `  ${line}`)],
+      ),
+  ].map(redact);
 }
 
 function durationLines({ log, last }: Look): string[] {
@@ -82,25 +96,25 @@ function durationLines({ log, last }: Look): string[] {
 }
 
 function bounded(lines: readonly string[]): string[] {
-  const clean = lines.slice(0, MOST_LINES).map(oneLine);
-  return lines.length <= MOST_LINES ? clean : [...clean, `- and ${lines.length - MOST_LINES} more`];
+  const more = lines.length - MOST_LINES;
+  return more <= 0 ? [...lines] : [...lines.slice(0, MOST_LINES), `- and ${more} more`];
 }
 
-function done({ look: { state, log, fold }, quiet }: Summarised): Part {
+function done({ look: { state, log, fold }, quiet }: Summarised, { words }: Writing): Part {
   const steps = state.steps.filter(({ status }) => status === 'completed');
   const outputs = new Map([...log.steps.values()].map(({ id, output }) => [id, output]));
   const made = [...(fold?.commits ?? []), ...quiet.commits].sort((left, right) => left.at - right.at);
-  const commits = made.map(({ head, subject }) => `- ${subject} (${head})`);
+  const commits = made.map(({ head, subject }) => `- ${words(subject)} (${head})`);
   const titles = steps.flatMap(({ id, title, kind }) => {
     const output = kind === 'todo' ? null : (outputs.get(id) ?? null);
-    return [`- ${title}`, ...(output === null ? [] : [`  - ${output}`])];
+    return [`- ${words(title)}`, ...(output === null ? [] : [`  - ${words(output)}`])];
   });
   return { title: 'What was done', lines: [...titles, ...commits, ...unknownLines(quiet)] };
 }
 
-function beside({ meanwhile }: Summarised): Part {
-  const lines = meanwhile.map(({ subject, short }) => `- ${subject} (${short})`);
-  return { title: 'Commits made there meanwhile', lines };
+function beside({ meanwhile }: Summarised, { words }: Writing): Part {
+  const lines = meanwhile.map(({ subject, short }) => `- ${words(subject)} (${short})`);
+  return { title: 'Commits made in the directory during the session', lines };
 }
 
 function unknownLines({ unknown }: QuietCommits): string[] {
@@ -108,47 +122,49 @@ function unknownLines({ unknown }: QuietCommits): string[] {
   return [`- ${unknown === 1 ? 'A commit whose hash is' : `${unknown} commits whose hashes are`} not known`];
 }
 
-function decided({ look: { log }, learnings }: Summarised): Part {
-  const notes = log.notes.filter(({ priority }) => priority !== 'normal').map(({ text }) => `- ${text}`);
+function decided({ look: { log }, learnings }: Summarised, { words }: Writing): Part {
+  const notes = log.notes.filter(({ priority }) => priority !== 'normal').map(({ text }) => `- ${words(text)}`);
   const contexts = [...log.steps.values()].flatMap(({ context }) =>
     CONTEXT_LISTS.flatMap((name) =>
-      (context?.[name] ?? []).map((text) => `- ${name === 'warnings' ? 'Warning: ' : ''}${text}`),
+      (context?.[name] ?? []).map((text) => `- ${name === 'warnings' ? 'Warning: ' : ''}${words(text)}`),
     ),
   );
   return {
     title: 'Decisions and findings',
-    lines: [...new Set([...notes, ...contexts, ...learnings.map(({ text }) => `- ${text}`)])],
+    lines: [...new Set([...notes, ...contexts, ...learnings.map(({ text }) => `- ${words(text)}`)])],
   };
 }
 
-function changed({ look: { state }, ownPath }: Summarised): Part {
+function changed({ look: { state }, ownPath }: Summarised, to: Writing): Part {
   const lines = Object.entries(state.files).flatMap(([path, file]) => {
     const own = ownPath(path);
-    return own === null ? [] : changedFile(own, file, ownPath);
+    return own === null ? [] : changedFile(own, file, ownPath, to);
   });
   return { title: 'Files', lines };
 }
 
-function changedFile(path: string, file: ShownFile, ownPath: OwnPath): string[] {
+function changedFile(path: string, file: ShownFile, ownPath: OwnPath, { words, code }: Writing): string[] {
   const { change, from } = file;
   if (!isOfWork(file)) return [];
   const former = from == null ? null : (ownPath(from) ?? from);
-  return [`- \`${path}\`${change === undefined || change === 'read' ? '' : ` (${changeWords(change, former)})`}`];
+  return [
+    `- ${code(path)}${change === undefined || change === 'read' ? '' : ` (${words(changeWords(change, former))})`}`,
+  ];
 }
 
 /** The important ones are decisions. */
-function noted({ look: { log } }: Summarised): Part {
+function noted({ look: { log } }: Summarised, { words }: Writing): Part {
   const notes = log.notes.filter(({ priority }) => priority === 'normal');
-  return { title: 'Notes', lines: notes.map(({ text }) => `- ${text}`) };
+  return { title: 'Notes', lines: notes.map(({ text }) => `- ${words(text)}`) };
 }
 
-function checked({ look: { log }, checks, hasCalls }: Summarised): Part {
+function checked({ look: { log }, checks, hasCalls }: Summarised, { words, code }: Writing): Part {
   const validated = [...log.steps.values()].flatMap(({ title, validation }) => {
     if (validation === null) return [];
-    const details = validation.details === undefined ? '' : `: ${validation.details}`;
-    return [`- ${title}: validation ${validation.passed ? 'passed' : 'failed'}${details}`];
+    const details = validation.details === undefined ? '' : `: ${words(validation.details)}`;
+    return [`- ${words(title)}: validation ${validation.passed ? 'passed' : 'failed'}${details}`];
   });
-  const run = checks.map((check) => `- \`${check.command}\` ${endWords(check)}`);
+  const run = checks.map((check) => `- ${code(check.command)} ${endWords(check)}`);
   const lines = [...run, ...validated];
   const none = hasCalls ? '- No test was seen to run.' : '- Not recorded: no calls of an agent are on record.';
   return { title: 'How it was checked', lines: lines.length === 0 ? [none] : lines };
@@ -159,24 +175,23 @@ function endWords({ ended, isOld }: Check): string {
   return `${ended}${isOld ? ', before the last change' : ''}`;
 }
 
-function overcome({ overcome }: Summarised): Part {
+function overcome({ overcome }: Summarised, { words }: Writing): Part {
   const lines = overcome.map(({ tool, command, example, worked }) => {
     const [way] = worked.values();
-    const [help] = way === undefined ? [] : helpsOf(way);
-    const next = way?.call ?? help?.call ?? null;
-    return `- ${command || tool}: ${example.error}${next === null ? '' : `; then ${next}`}`;
+    const next = way === undefined ? '' : `; then ${wayWords(way)}`;
+    return `- ${words(`${command || tool}: ${example.error}${next}`)}`;
   });
   return { title: 'Errors that were overcome', lines };
 }
 
-function marked({ look: { log } }: Summarised): Part {
-  return { title: 'Checkpoints', lines: [...log.checkpoints.values()].map(({ name }) => `- ${name}`) };
+function marked({ look: { log } }: Summarised, { words }: Writing): Part {
+  return { title: 'Checkpoints', lines: [...log.checkpoints.values()].map(({ name }) => `- ${words(name)}`) };
 }
 
-function open({ look: { state } }: Summarised): Part {
+function open({ look: { state } }: Summarised, { words }: Writing): Part {
   const lines = unsettledOf(state.steps).map((step) => {
-    const reason = 'reason' in step && step.reason !== null ? `: ${step.reason}` : '';
-    return `- ${step.title} (${step.status.replace('_', ' ')}${reason})`;
+    const reason = 'reason' in step && step.reason !== null ? `: ${words(step.reason)}` : '';
+    return `- ${words(step.title)} (${step.status.replace('_', ' ')}${reason})`;
   });
   const left = [...(state.loose_ends.turn ? ['- The agent was interrupted in the middle of its work.'] : [])];
   return { title: 'Open', lines: [...lines, ...left] };

@@ -1,6 +1,7 @@
 /** A handoff as Markdown with front matter, out and in: teams keep such files in their repositories. */
 import { parse } from 'yaml';
 import { describeError, UsageError } from '../../src/errors.js';
+import { inMarkdown } from '../../src/log/markdown.js';
 import { visible } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
 import type { HandoffDocument } from '../handoffs/document.js';
@@ -32,6 +33,9 @@ const ALIASES: Readonly<Record<string, Field | 'references'>> = {
 };
 const FRONT = /^---\r?\n([\s\S]*?)\r?\n---\r?\n/;
 const FENCE = /^(?:```|~~~)/;
+/** Outside of code, these would begin a section, or a tag that hides what follows. A backslash is before them in the file. */
+const MARKUP = /(?<code>(`+)(?!`).+?(?<!`)\2(?!`))|^(?=#{1,2}\s)|(?<!\\)<(?=[a-z/!?])/gi;
+const ESCAPED = /(?<code>(`+)(?!`).+?(?<!`)\2(?!`))|^\\(?=#{1,2}\s)|\\(?=<[a-z/!?])/gi;
 const ITEM = /^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ x]\]\s+)?/i;
 
 /** @returns the text of a file, with a line end */
@@ -47,14 +51,30 @@ export function handoffMarkdown({ state: { offer, answer } }: Handoff): string {
   };
   const sections = (Object.keys(HEADINGS) as Field[]).flatMap((field) => {
     const value = document[field];
-    const lines = typeof value === 'string' ? value.split('\n') : (value ?? []).map(itemOf);
+    const lines = typeof value === 'string' ? escapedLines(value) : (value ?? []).map(itemOf);
     return lines.length === 0 ? [] : ['', `## ${HEADINGS[field]}`, '', ...lines];
   });
-  return visible(`${['---', ...yamlOf(front), '---', '', `# ${document.title}`, ...sections].join('\n')}\n`);
+  return visible(
+    `${['---', ...yamlOf(front), '---', '', `# ${inMarkdown(document.title)}`, ...sections].join('\n')}\n`,
+  );
 }
 
 function itemOf(text: string): string {
-  return `- ${text.split('\n').join('\n  ')}`;
+  return `- ${escapedLines(text).join('\n  ')}`;
+}
+
+/** @returns the author's Markdown, of which no line is taken for a part of the file around it */
+function escapedLines(text: string): string[] {
+  return outsideCode(text.split('\n'), (line) => line.replace(MARKUP, (all, code) => code ?? `\\${all}`));
+}
+
+function outsideCode(lines: readonly string[], change: (line: string) => string): string[] {
+  let isCode = false;
+  return lines.map((line) => {
+    const isFence = FENCE.test(line.trimStart());
+    if (isFence) isCode = !isCode;
+    return isFence || isCode ? line : change(line);
+  });
 }
 
 /**
@@ -73,15 +93,22 @@ export function handoffIn(text: string): Partial<HandoffDocument> {
   };
   for (const { heading, lines } of sections) {
     const field = heading === null ? undefined : ALIASES[heading.toLowerCase().replace(/:$/, '')];
-    const words = lines.join('\n').trim();
+    const words = unescaped(lines).join('\n').trim();
     if (field === undefined) add('notes', [heading ?? '', words].filter(Boolean).join('\n'));
     else if (LISTS.includes(field))
-      found[field] = [...((found[field] as string[] | undefined) ?? []), ...itemsOf(lines)];
+      found[field] = [
+        ...((found[field] as string[] | undefined) ?? []),
+        ...itemsOf(lines).map((item) => unescaped(item.split('\n')).join('\n')),
+      ];
     else add(field as Field, words);
   }
   const references = [...textsOf(front.references), ...((found.references as string[] | undefined) ?? [])];
   const [topic = title] = [front.topic, front.title].filter((value) => typeof value === 'string');
   return { ...found, references, tags: textsOf(front.tags), ...(topic !== null && { title: topic }) };
+}
+
+function unescaped(lines: readonly string[]): string[] {
+  return outsideCode(lines, (line) => line.replace(ESCAPED, (_, code) => code ?? ''));
 }
 
 function frontOf(yaml: string): Readonly<Record<string, unknown>> {

@@ -1,6 +1,6 @@
 /** Learnings as Markdown: teams keep such files in their repositories. */
 import { basename } from 'node:path';
-import { visible } from '../../src/log/visibleText.js';
+import { inMarkdown } from '../../src/log/markdown.js';
 import { isoTime } from '../../src/time.js';
 import type { Action, Learning, LearningsState } from '../learnings/kind.js';
 
@@ -14,20 +14,20 @@ export function learningsMarkdown(state: LearningsState, groups: ReadonlyMap<str
     const actions = [...state.actions.values()].filter(({ learning }) => learnings.some(({ id }) => id === learning));
     const open = actions.filter(({ done_at }) => done_at === null);
     return [
-      ...['', `# Learnings of ${inLine(basename(place))}`],
+      ...['', `# Learnings of ${inMarkdown(basename(place))}`],
       ...(open.length === 0 ? [] : ['', '## Open actions', '', ...open.map(actionLine)]),
       ...['', '## Learnings', ''],
       ...learnings.toReversed().flatMap((learning) => learningLines(learning, actions)),
     ];
   });
-  return visible(`${[MADE_HERE, ...sections].join('\n')}\n`);
+  return `${[MADE_HERE, ...sections].join('\n')}\n`;
 }
 
 function learningLines({ id, text, tags, at, session_id }: Learning, actions: readonly Action[]): string[] {
   const more = [
     isoTime(at).slice(0, 10),
     ...(session_id === null ? [] : [`session ${session_id}`]),
-    ...tags.map((tag) => `#${inLine(tag)}`),
+    ...tags.map((tag) => inMarkdown(`#${tag}`)),
   ];
   const done = actions.filter(({ learning, done_at }) => learning === id && done_at !== null);
   return [`- ${indented(text)} (${more.join(', ')})`, ...done.map((action) => `  ${actionLine(action)}`)];
@@ -38,9 +38,5 @@ function actionLine({ text, done_at }: Action): string {
 }
 
 function indented(text: string): string {
-  return text.split('\n').join('\n  ');
-}
-
-function inLine(text: string): string {
-  return text.replace(/\s+/g, ' ');
+  return text.split('\n').map(inMarkdown).join('\n  ');
 }

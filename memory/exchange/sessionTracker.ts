@@ -1,5 +1,5 @@
 /** A session in the files of an older tracker, `export --format session-tracker`. They are never read back. */
-import { oneLine } from '../../src/log/visibleText.js';
+import { inMarkdown } from '../../src/log/markdown.js';
 import { isoTime } from '../../src/time.js';
 import { progressOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
@@ -116,10 +116,10 @@ function markdownOf(log: Worklog, actions: readonly Action[], crash: readonly st
     const words = Object.entries(fields).flatMap(([name, value]) =>
       value === undefined ? [] : [`${name}: ${inWords(value)}`],
     );
-    return oneLine(`- ${timestamp} ${action}${words.length === 0 ? '' : ` (${words.join(', ')})`}`);
+    return `- ${inMarkdown(`${timestamp} ${action}${words.length === 0 ? '' : ` (${words.join(', ')})`}`)}`;
   });
-  const report = crash === null ? [] : ['', CRASHED, '', ...crash.map((line) => `> ${oneLine(line)}`)];
-  return `${[`# ${oneLine(log.facts?.purpose ?? '')}`, '', ...entries, ...report].join('\n')}\n`;
+  const report = crash === null ? [] : ['', CRASHED, '', ...crash.map((line) => `> ${inMarkdown(line)}`)];
+  return `${[`# ${inMarkdown(log.facts?.purpose ?? '')}`, '', ...entries, ...report].join('\n')}\n`;
 }
 
 function inWords(value: unknown): string {

@@ -1,7 +1,8 @@
 /** The handoffs of a memory: how one is offered, found and answered. */
 import { dirname } from 'node:path';
 import { UnreachableError, UsageError } from '../../src/errors.js';
-import { idsNamed, timeOfUlid, ulid } from '../../src/ids.js';
+import { ambiguous, idsNamed, timeOfUlid, ulid } from '../../src/ids.js';
+import { localTime } from '../../src/time.js';
 import type { Places } from '../home/places.js';
 import { type Refusal, RefusedError } from '../logs/kind.js';
 import type { NewLine, Stamp } from '../logs/line.js';
@@ -61,7 +62,11 @@ export class Handoffs {
   named(name: string): Handoff {
     const found = idsNamed(this.ids(), name);
     if (found.length > 1)
-      throw new UsageError(`${JSON.stringify(name)} may be ${found.join(' or ')}; name the whole id`);
+      throw ambiguous(
+        name,
+        found.map((id) => this.#rowOf(id)),
+        'handoffs',
+      );
     const handoff = found[0] === undefined ? null : this.read(found[0]);
     if (handoff === null)
       throw new UsageError(
@@ -129,6 +134,11 @@ export class Handoffs {
   end(id: string, line: NewLine<Pick<HandoffEvents, 'ended'>>): void {
     const log = this.#open(id);
     closeAfter(log, () => log.write(({ end }) => (end === null ? [line] : []), this.#stamp));
+  }
+
+  #rowOf(id: string): string {
+    const { offer, answer } = this.read(id)?.state ?? { offer: null, answer: null };
+    return offer === null ? id : `${id}  ${localTime(offer.at)}  ${answer?.kind ?? 'offered'}  ${offer.document.title}`;
   }
 
   #requireApplied(outcomes: readonly (Refusal | null)[], { state }: HandoffLog): void {

@@ -1,5 +1,7 @@
 /** The log of a handoff: what was offered, and what became of it. The first answer counts. */
 import * as z from 'zod/mini';
+import { oneLine } from '../../src/log/visibleText.js';
+import { localTime } from '../../src/time.js';
 import type { Holder } from '../fold/holder.js';
 import type { LogKind, Refusal } from '../logs/kind.js';
 import { type Line, lineMaker, timeOfLine } from '../logs/line.js';
@@ -48,8 +50,18 @@ export interface Answer {
   /** The taker's checkout as it was then. Null if it is unknown, or in no repository. */
   readonly checkout: Checkout | null;
   readonly reason: string | null;
+  /** Null for an answer of the bridge, or of an older version. */
+  readonly by: AnsweredFrom | null;
   readonly at: number;
   readonly origin: Origin;
+}
+
+export interface AnsweredFrom {
+  /** The account. */
+  readonly user: string;
+  readonly directory: string;
+  /** Such as `pts/3`; null without one. */
+  readonly terminal: string | null;
 }
 
 export interface Checkout {
@@ -104,6 +116,7 @@ const ANSWERED = z.object({
   workspace: maybe,
   checkout: z._default(z.nullable(z.object({ root: z.string(), head: z.string() })), null),
   reason: text,
+  by: z._default(z.nullable(z.object({ user: z.string(), directory: z.string(), terminal: maybe })), null),
 });
 
 const ENDED = z.object({
@@ -130,13 +143,15 @@ export interface HandoffEvents {
     readonly holder?: Holder | undefined;
     readonly workspace: string;
     readonly checkout?: Checkout | undefined;
+    readonly by?: AnsweredFrom;
   };
   readonly declined: {
     readonly session_id?: string | undefined;
     readonly workspace: string;
     readonly reason?: string | undefined;
+    readonly by: AnsweredFrom;
   };
-  readonly withdrawn: { readonly reason?: string | undefined };
+  readonly withdrawn: { readonly reason?: string | undefined; readonly by: AnsweredFrom };
   readonly ended: TakenEnd;
 }
 
@@ -200,10 +215,25 @@ function settle(state: HandoffState, line: Line, kind: Answer['kind']): Refusal 
   return null;
 }
 
+/** @returns ` by ann`, ` by session S`; empty for an answer without a session of an older version */
+export function byWords({ session_id, origin, by }: Answer): string {
+  const person = origin === 'person' ? (by?.user ?? 'a person') : null;
+  if (session_id === null) return ` by ${oneLine(person ?? 'an agent')}`;
+  return person === null ? ` by session ${session_id}` : ` by ${oneLine(person)}, in session ${session_id}`;
+}
+
+/** @returns `accepted by ann at 2026-02-05 10:00:00 UTC in "/srv/a", terminal pts/3` */
+export function answerWords(answer: Answer): string {
+  const { kind, at, by } = answer;
+  const terminal = by?.terminal == null ? '' : `, terminal ${oneLine(by.terminal)}`;
+  const where = by === null ? '' : ` in ${JSON.stringify(oneLine(by.directory))}${terminal}`;
+  return `${kind}${byWords(answer)} at ${localTime(at)}${where}`;
+}
+
 /** @returns the refusal of a second answer, in words for its writer */
-export function settledBy({ kind, session_id }: Answer): Refusal {
-  const who = session_id === null ? '' : ` by session ${session_id}`;
-  return { code: kind, message: `the handoff was ${kind}${who} already` };
+export function settledBy(answer: Answer): Refusal {
+  const reason = answer.reason === null ? '' : `: ${JSON.stringify(oneLine(answer.reason))}`;
+  return { code: answer.kind, message: `the handoff was ${answerWords(answer)}${reason}` };
 }
 
 function malformed({ event }: Line): Refusal {

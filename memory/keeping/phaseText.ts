@@ -1,6 +1,6 @@
 /** The plan of a session for people: where it stands, and a section for each phase. It contains no `now`. */
 import { counted } from '../../src/counted.js';
-import { oneLine } from '../../src/log/visibleText.js';
+import { foreignMarkdown, inMarkdown } from '../../src/log/markdown.js';
 import { isoTime } from '../../src/time.js';
 import { holderWords } from '../fold/holder.js';
 import { PENDING } from '../fold/rules/work.js';
@@ -30,9 +30,11 @@ export function planLines({ end, steps }: Pick<Worklog, 'end' | 'steps'>): strin
     return length === 0 ? [] : [`${length} ${inWords(status)}`];
   });
   const open = phases.filter(({ status }) => ['pending', 'in_progress', 'failed'].includes(status));
-  const openWords = open.map(({ id, status }) => oneLine(`${id} (${inWords(status)})`));
+  const openWords = open.map(({ id, status }) => inMarkdown(`${id} (${inWords(status)})`));
   return [
-    ...(end === null ? [] : ['', oneLine(`Ended as ${end.reason}${end.summary === null ? '' : `: ${end.summary}`}`)]),
+    ...(end === null
+      ? []
+      : ['', inMarkdown(`Ended as ${end.reason}${end.summary === null ? '' : `: ${end.summary}`}`)]),
     ...(phases.length === 0
       ? []
       : [
@@ -54,12 +56,12 @@ export function phaseLines(step: Step, log: Pick<Worklog, 'errors'>, files: File
     texts.map((text) => `${kind.replaceAll('_', ' ')}: ${text}`),
   );
   return [
-    `## Phase ${oneLine(`${id}: ${title}`)} ${MARKS[status]}`,
-    ...['', ...stateLines(step).map((line) => oneLine(line))],
-    ...(output === null ? [] : ['', ...output.split(/\r?\n/).map((line) => `> ${oneLine(line)}`.trimEnd())]),
+    `## Phase ${inMarkdown(`${id}: ${title}`)} ${MARKS[status]}`,
+    ...['', ...stateLines(step).map((line) => `- ${inMarkdown(line)}`)],
+    ...(output === null ? [] : ['', ...foreignMarkdown(output).map((line) => `> ${line}`.trimEnd())]),
     ...section('Files changed', changes, '###'),
     ...section('Downstream context', learned, '###'),
-    ...(no_context_reason === null ? [] : ['', `No downstream context: ${oneLine(no_context_reason)}`]),
+    ...(no_context_reason === null ? [] : ['', `No downstream context: ${inMarkdown(no_context_reason)}`]),
     ...(validation === null
       ? []
       : ['', `Validation: ${validation.passed ? 'passed' : 'failed'}${detailsOf(validation)}`]),
@@ -76,13 +78,13 @@ function stateLines(step: Step): string[] {
   ];
   const planned = agents.join(', ');
   return [
-    `- status: ${inWords(status)}${assumed ? ', which was not checked' : ''}${reason === null ? '' : `: ${reason}`}`,
-    ...(times.length === 0 ? [] : [`- ${times.join(', ')}`]),
-    ...(retries === 0 ? [] : [`- tried again: ${retries === 1 ? 'once' : `${retries} times`}`]),
-    ...(planned === '' ? [] : [`- planned for: ${planned}`]),
-    ...(holder === null ? [] : [`- in the hands of: ${holderWords(step)}`]),
-    ...(agent === null || agent === planned || holder !== null ? [] : [`- started by: ${agent}`]),
-    ...(blocked_by.length === 0 ? [] : [`- comes after: ${blocked_by.join(', ')}`]),
+    `status: ${inWords(status)}${assumed ? ', which was not checked' : ''}${reason === null ? '' : `: ${reason}`}`,
+    ...(times.length === 0 ? [] : [times.join(', ')]),
+    ...(retries === 0 ? [] : [`tried again: ${retries === 1 ? 'once' : `${retries} times`}`]),
+    ...(planned === '' ? [] : [`planned for: ${planned}`]),
+    ...(holder === null ? [] : [`in the hands of: ${holderWords(step)}`]),
+    ...(agent === null || agent === planned || holder !== null ? [] : [`started by: ${agent}`]),
+    ...(blocked_by.length === 0 ? [] : [`comes after: ${blocked_by.join(', ')}`]),
   ];
 }
 
@@ -116,10 +118,10 @@ export function errorWords({ agent, type, message, resolution, resolved, at }: D
 }
 
 function detailsOf({ details }: { readonly details?: string | undefined }): string {
-  return details === undefined ? '' : `, ${oneLine(details)}`;
+  return details === undefined ? '' : `, ${inMarkdown(details)}`;
 }
 
 /** @returns a heading and a list; empty if there are no entries */
 export function section(title: string, entries: readonly string[], level = '##'): string[] {
-  return entries.length === 0 ? [] : ['', `${level} ${title}`, '', ...entries.map((entry) => `- ${oneLine(entry)}`)];
+  return entries.length === 0 ? [] : ['', `${level} ${title}`, '', ...entries.map((entry) => `- ${inMarkdown(entry)}`)];
 }

@@ -1,5 +1,5 @@
 /** A session for people: `session.md`, with its facts as YAML in front. It contains no `now`. */
-import { oneLine } from '../../src/log/visibleText.js';
+import { inMarkdown } from '../../src/log/markdown.js';
 import { isoTime } from '../../src/time.js';
 import { currentPhase } from '../fold/state.js';
 import type { Settings, Step, Worklog } from '../fold/worklog.js';
@@ -34,7 +34,7 @@ export function sessionText(log: Worklog, totals: Totals, seen: Seen | null = nu
     '---',
     GENERATED,
     '',
-    `# ${oneLine(totals.purpose)}${steps.length === 0 ? '' : ' Orchestration Log'}`,
+    `# ${inMarkdown(totals.purpose)}${steps.length === 0 ? '' : ' Orchestration Log'}`,
     ...planLines(log),
     ...phases,
     ...section('Errors of no phase', log.errors.filter(({ step }) => step === null).map(errorWords)),

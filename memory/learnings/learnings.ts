@@ -1,6 +1,6 @@
 /** The learnings of a memory: how one is added, found and settled. They outlive sessions and worktrees. */
 import { UsageError } from '../../src/errors.js';
-import { idsNamed, ulid } from '../../src/ids.js';
+import { ambiguous, idsNamed, ulid } from '../../src/ids.js';
 import { lastOf } from '../../src/log/shorten.js';
 import { isBlank } from '../../src/log/visibleText.js';
 import { repositoryOf } from '../git/history.js';
@@ -175,9 +175,16 @@ export function shortId(id: string): string {
  * @param name an id, or the beginning or the end of one
  * @throws UsageError if it names none, or several
  */
-export function namedIn<Entry>(all: ReadonlyMap<string, Entry>, what: string, name: string): Entry {
+export function namedIn<Entry extends { readonly text: string }>(
+  all: ReadonlyMap<string, Entry>,
+  what: string,
+  name: string,
+): Entry {
   const ids = idsNamed([...all.keys()], name);
-  if (ids.length > 1) throw new UsageError(`${JSON.stringify(name)} may be ${ids.join(' or ')}; name more of it`);
+  if (ids.length > 1) {
+    const rows = ids.map((id) => `${id}  ${all.get(id)?.text}`);
+    throw ambiguous(name, rows, `${what}s`);
+  }
   const [id] = ids;
   const found = id === undefined ? undefined : all.get(id);
   if (found === undefined)

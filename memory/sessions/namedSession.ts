@@ -1,9 +1,10 @@
 /** Finds the session that a person has named: by its id, its name, or the beginning or the end of its id. */
 import { didYouMean } from '../../src/config/didYouMean.js';
 import { UnreachableError, UsageError } from '../../src/errors.js';
-import { isMessageSessionId } from '../../src/ids.js';
+import { ambiguity, isMessageSessionId } from '../../src/ids.js';
 import type { Places } from '../home/places.js';
 import type { OpenSession, Sessions } from './sessions.js';
+import { UnclearError } from './unclear.js';
 
 /** A shorter part of an id is too likely to be a mistake. */
 const SHORTEST_PART = 4;
@@ -24,7 +25,7 @@ interface Named {
 /**
  * @param isExact whether a part of an id names none
  * @returns null if no session has that id, name or part of an id
- * @throws UsageError if several have it
+ * @throws UnclearError if several have it
  */
 export function idOfNamed(memory: Named, named: string, isExact = false): string | null {
   const { places, sessions } = memory;
@@ -32,9 +33,13 @@ export function idOfNamed(memory: Named, named: string, isExact = false): string
   const ids = sessions.ids();
   const namesakes = ids.filter((id) => memory.look(id)?.log.state.facts?.name === named);
   if (namesakes.length > 1)
-    throw new UsageError(`${namesakes.length} sessions are named ${JSON.stringify(named)}: ${listed(namesakes)}`);
+    throw unclear(
+      memory,
+      `${namesakes.length} sessions are named ${JSON.stringify(named)}. Name one by its id:`,
+      namesakes,
+    );
   if (isExact) return namesakes[0] ?? null;
-  return namesakes[0] ?? idOfPart(ids, named) ?? idOfPart(sessions.archivedIds(), named);
+  return namesakes[0] ?? idOfPart(memory, ids, named) ?? idOfPart(memory, sessions.archivedIds(), named);
 }
 
 /** @returns the error for a name that no session has, with the id that was probably meant */
@@ -50,11 +55,10 @@ export function missing({ sessions, leftOut, isBridges }: Named, named: string):
   return new UsageError(`${words}${similar ?? didYouMean(named, ids)}`);
 }
 
-function idOfPart(ids: readonly string[], part: string): string | null {
+function idOfPart(memory: Named, ids: readonly string[], part: string): string | null {
   if (part.length < SHORTEST_PART) return null;
   const found = ids.filter((id) => isPartOf(id.toLowerCase(), part.toLowerCase()));
-  if (found.length > 1)
-    throw new UsageError(`${JSON.stringify(part)} may be one of ${found.length} sessions: ${listed(found)}`);
+  if (found.length > 1) throw unclear(memory, ambiguity(part, found.length, 'sessions'), found);
   return found[0] ?? null;
 }
 
@@ -63,7 +67,11 @@ function isPartOf(id: string, part: string): boolean {
   return id.endsWith(part) || (id.startsWith(part) && !NUMBER.test(id.slice(part.length)));
 }
 
-function listed(ids: readonly string[]): string {
-  const rest = ids.length - MOST_NAMED;
-  return `${ids.slice(0, MOST_NAMED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+/** Each is looked at, to say what it is about; so only the newest ones are. */
+function unclear(memory: Named, beginning: string, ids: readonly string[]): UnclearError {
+  const shown = ids
+    .toReversed()
+    .slice(0, MOST_NAMED)
+    .flatMap((id) => memory.look(id) ?? []);
+  return new UnclearError(beginning, shown, ids.length - shown.length);
 }

@@ -46,21 +46,27 @@ export function drawnLines({ draw, known, texts, now }: Drawn): string[] {
   const refused = texts ? refusalsOf(draw).filter(({ said }) => said.size > 0) : [];
   const [first] = shown.filter(({ id }) => !known.has(id));
   return [
-    again.length === 0
-      ? `no failure came back in ${counted(draw.sessions, 'session')}`
-      : `Calls that failed more than once, in ${counted(draw.sessions, 'session')}:`,
+    headWords(draw, again.length),
     ...shown.flatMap((group) => failureLines(group, known.has(group.id), now)),
     ...(rest.length === 0 ? [] : [`(${rest.join('; ')}: --json has all)`]),
     ...(refused.length === 0 ? [] : ['Calls that a person refused, with the reason:']),
     ...refused.slice(0, MOST_SHOWN).map(refusalLine),
-    ...(first === undefined ? [] : [`To keep what is worth it: watchkeeper learn add "WHAT TO DO" --tag ${first.id}`]),
+    ...(first === undefined
+      ? []
+      : [`To keep it for the next agents: watchkeeper learn add "WHAT TO DO" --tag ${first.id}`]),
   ];
+}
+
+function headWords({ sessions }: Draw, again: number): string {
+  if (sessions === 0) return 'no session to draw from is on record';
+  const where = counted(sessions, 'session');
+  return again === 0 ? `no failure came back in ${where}` : `Calls that failed more than once, in ${where}:`;
 }
 
 function failureLines(group: FailureGroup, isKnown: boolean, now: number): string[] {
   const { id, tool, command, count, sessions, days, example, last_at } = group;
   const what = command === '' ? tool : `${tool}: ${command}`;
-  const often = `${count} ×, ${counted(sessions, 'session')}, ${counted(days.size, 'day')}, last ${ago(now - last_at)}`;
+  const often = `${count} × in ${counted(sessions, 'session')} on ${counted(days.size, 'day')}, the last ${ago(now - last_at)}`;
   const ways = [...group.worked.values()].sort((left, right) => right.count - left.count).slice(0, MOST_WAYS_SHOWN);
   return [
     `  ${id}  ${what}  (${often})${isKnown ? '  [added]' : ''}`,
@@ -70,7 +76,8 @@ function failureLines(group: FailureGroup, isKnown: boolean, now: number): strin
   ];
 }
 
-function wayWords(way: Way): string {
+/** @returns the call that worked in the place of one that failed, and what came before it */
+export function wayWords(way: Way): string {
   const { call, count } = way;
   const helps = helpsOf(way).map((help) => oneLine(help.call));
   const words = call === null ? `the same call${helps.length === 0 ? ' again' : ''}` : oneLine(call);
@@ -79,7 +86,7 @@ function wayWords(way: Way): string {
 }
 
 /** @returns the calls that came before it most often. One that came seldom helped by chance, if at all */
-export function helpsOf({ after, count }: Way): Help[] {
+function helpsOf({ after, count }: Way): Help[] {
   return [...after.values()]
     .sort((left, right) => right.count - left.count)
     .filter((help) => 2 * help.count > count)

@@ -3,16 +3,17 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import * as z from 'zod/mini';
+import { counted } from '../../src/counted.js';
 import { errorCode, UsageError } from '../../src/errors.js';
 import { describeFileTrouble } from '../../src/files/plainFile.js';
-import { firstAttemptId } from '../../src/ids.js';
-import { handoffText, statusOf } from '../brief/handoff.js';
+import { oneLine } from '../../src/log/visibleText.js';
+import { authorOf, handoffText, statusOf, takenAs } from '../brief/handoff.js';
 import { handoffMarkdown } from '../exchange/handoffMarkdown.js';
-import { isSameAgent } from '../fold/holder.js';
 import { type Drift, driftOf } from '../handoffs/drift.js';
 import type { Handoff } from '../handoffs/handoffs.js';
-import { type Answer, handoffKind, TAKEN_AS } from '../handoffs/kind.js';
+import { type Answer, answerWords, handoffKind, TAKEN_AS } from '../handoffs/kind.js';
 import { isOfHere } from '../handoffs/onOffer.js';
+import { answeredFrom, isSameWorker } from '../handoffs/taker.js';
 import { RefusedError } from '../logs/kind.js';
 import { callerHolder } from '../plans/holding.js';
 import type { Memory } from '../sessions/memory.js';
@@ -29,18 +30,24 @@ export const listHandoffs = verb({
   run(memory, { all }) {
     const handoffs = handoffsOf(memory);
     const isHere = isOfHere(memory);
-    const found = handoffs
-      .ids()
-      .flatMap((id) => handoffs.read(id) ?? [])
-      .filter((handoff) => all || (handoff.state.answer === null && isHere(handoff)));
+    const known = handoffs.ids().flatMap((id) => handoffs.read(id) ?? []);
+    const found = known.filter((handoff) => all || (handoff.state.answer === null && isHere(handoff)));
     const now = memory.clock.now();
     const rows = found.map((handoff) => {
       const { offer } = handoff.state;
-      return [handoff.id, ago(now - offer.at), statusOf(handoff), offer.session_id ?? '-', offer.document.title];
+      const where = all ? [offer.root] : [];
+      return [
+        handoff.id,
+        ago(now - offer.at),
+        statusOf(handoff),
+        offer.session_id ?? authorOf(offer),
+        ...where,
+        offer.document.title,
+      ];
     });
+    const head = ['HANDOFF', 'WRITTEN', 'STATUS', 'BY', ...(all ? ['IN'] : []), 'TITLE'];
     return {
-      lines:
-        rows.length === 0 ? 'no handoff is on offer' : { head: ['HANDOFF', 'WRITTEN', 'STATUS', 'BY', 'TITLE'], rows },
+      lines: rows.length === 0 ? noneWords(memory, known.length) : { head, rows },
       value: found.map(({ id, state: { offer, answer } }) => ({
         ...{ handoff_id: id, title: offer.document.title, offered_at: offer.at, session_id: offer.session_id },
         ...{
@@ -54,6 +61,12 @@ export const listHandoffs = verb({
     };
   },
 });
+
+function noneWords({ workspace }: Memory, others: number): string {
+  const place = workspace.kind === 'git' ? 'this repository' : 'this directory';
+  const more = others === 0 ? '' : `; watchkeeper handoff list --all shows ${counted(others, 'other')}`;
+  return `no handoff of ${place} is on offer${more}`;
+}
 
 export const showHandoff = verb({
   name: 'show',
@@ -82,11 +95,17 @@ function markdown({ surroundings }: Memory, handoff: Handoff, out: string | unde
   return { lines: `written: ${file}`, value: { handoff_id: handoff.id, file } };
 }
 
-function shown(memory: Memory, handoff: Handoff, drift: readonly Drift[], first: readonly string[] = []): Outcome {
+function shown(
+  memory: Memory,
+  handoff: Handoff,
+  drift: readonly Drift[],
+  first: readonly string[] | null = null,
+): Outcome {
   const { offer, answer } = handoff.state;
   const text = handoffText(handoff, drift, memory.clock.now());
+  const next = answer === null ? [`To take it: watchkeeper handoff accept ${handoff.id} --as follow|adapt|fresh`] : [];
   return {
-    lines: [...first, ...(first.length > 0 ? [] : [`status: ${statusOf(handoff)}`]), ...text.split('\n')],
+    lines: [...(first ?? [`status: ${statusOf(handoff, answerWords)}`]), ...text.split('\n'), ...next],
     value: {
       handoff_id: handoff.id,
       status: answer?.kind ?? 'offered',
@@ -108,30 +127,38 @@ export const acceptHandoff = verb({
   async run(memory, input): Promise<Outcome> {
     const session = input.session === undefined ? memory.implied() : memory.which(input.session);
     const { as } = input;
+    const named = idOf(input);
     if (as === undefined) throw new UsageError(`how will you continue it? --as one of ${TAKEN_AS.join(', ')}`);
     const handoffs = handoffsOf(memory);
-    const { id } = handoffs.named(idOf(input));
+    const { id } = handoffs.named(named);
     const workspace = memory.workspace.id;
     const holder = callerHolder(memory);
     const line = handoffKind.line('accepted', {
-      ...{ as, session_id: session?.id, workspace },
+      ...{ as, session_id: session?.id, workspace, by: answeredFrom(memory.surroundings) },
       ...(holder !== null && { holder }),
     });
-    // Without a session, the agent itself is compared: two of one directory are two workers.
-    const isOwn = (answer: Answer) =>
-      answer.kind === 'accepted' &&
-      isSameMessage(answer.session_id, session?.id ?? null) &&
-      (session !== null ||
-        (answer.workspace === workspace &&
-          isSameAgent({ holder: answer.holder, agent: null }, { holder, agent: null })));
+    const taker = { session_id: session?.id ?? null, holder, origin: memory.stamp.origin, workspace };
+    const isOwn = (answer: Answer) => answer.kind === 'accepted' && isSameWorker(answer, taker);
     const { handoff, isKnown } = handoffs.answer(id, line, isOwn);
-    const first = isKnown
-      ? `handoff ${id} is already yours`
-      : `handoff ${id} is yours, to ${as === 'fresh' ? 'begin fresh' : as}`;
-    const outcome = shown(memory, handoff, await driftOf(memory, handoff), [first]);
+    const { answer } = handoff.state;
+    const first =
+      isKnown && answer !== null
+        ? [
+            `handoff ${id} is already yours, ${takenAs(answer.as ?? as)}: ${answerWords(answer)}`,
+            ...sharedWords(answer),
+          ]
+        : [`handoff ${id} is yours, ${takenAs(as)}`];
+    const outcome = shown(memory, handoff, await driftOf(memory, handoff), first);
     return { ...outcome, value: { ...Object(outcome.value), ...(isKnown && { already_yours: true }) } };
   },
 });
+
+/** Two people of one account are one worker to this program, and must find it out themselves. */
+function sharedWords({ origin, by }: Answer): string[] {
+  return origin === 'person' && by !== null
+    ? [`If that was somebody else of the account ${oneLine(by.user)}, ask them before you begin.`]
+    : [];
+}
 
 export const declineHandoff = verb({
   name: 'decline',
@@ -144,6 +171,7 @@ export const declineHandoff = verb({
       session_id: memory.implied()?.id,
       workspace: memory.workspace.id,
       reason: input.reason,
+      by: answeredFrom(memory.surroundings),
     });
     handoffs.answer(id, line, ({ kind }) => kind === 'declined');
     return { lines: `handoff ${id} is declined`, value: { handoff_id: id, status: 'declined' } };
@@ -164,15 +192,11 @@ export const withdrawHandoff = verb({
         code: 'not_author',
         message: `handoff ${id} is another session's; ask a person to withdraw it`,
       });
-    handoffs.answer(id, handoffKind.line('withdrawn', { reason: input.reason }), ({ kind }) => kind === 'withdrawn');
+    const line = handoffKind.line('withdrawn', { reason: input.reason, by: answeredFrom(memory.surroundings) });
+    handoffs.answer(id, line, ({ kind }) => kind === 'withdrawn');
     return { lines: `handoff ${id} is withdrawn`, value: { handoff_id: id, status: 'withdrawn' } };
   },
 });
-
-/** Both attempts at a message of the bridge are one worker. */
-function isSameMessage(one: string | null, other: string | null): boolean {
-  return one === null || other === null ? one === other : firstAttemptId(one) === firstAttemptId(other);
-}
 
 function idOf({ id }: { readonly id: string | undefined }): string {
   if (id !== undefined && id.trim() !== '') return id;

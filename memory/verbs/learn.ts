@@ -38,7 +38,7 @@ export const listLearnings = verb({
     const lines = [...groups].flatMap(([place, ones]) => [...(all ? [place] : []), ...rollUpLines(state, ones, now)]);
     const waiting = cameBack(state, scope).length;
     return {
-      lines: [...(lines.length === 0 ? ['nothing was added'] : lines), ...waitingLines(waiting)],
+      lines: [...(lines.length === 0 ? [nothingWords(all, waiting)] : lines), ...waitingLines(waiting)],
       value: {
         learnings: learnings.map((one) => ({ ...one, actions: actionsOf(state, one) })),
         came_back: waiting,
@@ -58,6 +58,11 @@ async function lookAtLearnings(memory: Memory, { newerRemedy }: Door) {
   const damage = { ...counts, isEmptied: false };
   const asides = damageLines(damage, log.path, newerRemedy?.() ?? undefined, 'the log of learnings');
   return { state: log.state, counts, asides };
+}
+
+function nothingWords(all: boolean, waiting: number): string {
+  const next = waiting > 0 ? '' : '; watchkeeper learn draw shows what failed again and again';
+  return `nothing was added${all ? '' : ' here'}${next}`;
 }
 
 function waitingLines(count: number): string[] {
@@ -206,8 +211,12 @@ export const dropLearning = verb({
   run(memory, { id: name }) {
     const learnings = learningsOf(memory);
     const state = learnings.readToChange();
-    const all = new Map([...state.learnings.keys(), ...state.dropped].map((id) => [id, id]));
-    const id = namedIn(all, 'learning', name);
+    const dropped = [...state.dropped].map((gone) => [gone, { id: gone, text: 'dropped already' }] as const);
+    const { id } = namedIn(
+      new Map<string, { id: string; text: string }>([...state.learnings, ...dropped]),
+      'learning',
+      name,
+    );
     const isKnown = learnings.drop(id);
     return { lines: `learning ${shortId(id)} is dropped${isKnown ? ' already' : ''}`, value: { learning: id } };
   },

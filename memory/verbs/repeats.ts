@@ -18,7 +18,7 @@ export async function repeatsOf(memory: Viewer, id: string) {
     const [most] = again;
     if (most === undefined) return NONE;
     const what = `${most.command === '' ? most.tool : most.command} (${most.count} ×)`;
-    const line = `${counted(again.length, 'failure')} came back in it, such as ${what}. What is worth keeping? watchkeeper learn draw ${id}`;
+    const line = `${counted(again.length, 'failure')} came back in it${again.length === 1 ? ':' : ', such as'} ${what}. What is worth keeping? watchkeeper learn draw ${id}`;
     return { lines: [line], value: { came_back: again.length } };
   } catch (error) {
     if (!(error instanceof UnreachableError)) throw error;

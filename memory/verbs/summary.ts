@@ -36,7 +36,7 @@ export const summary = verb({
     );
     const overcome = failures.filter(({ worked }) => worked.size > 0);
     const given = { look, ownPath, checks, hasCalls, quiet, meanwhile, learnings, overcome };
-    const lines = (input.pr ? pullRequestLines : summaryLines)(given).map(memory.stamp.redact);
+    const lines = (input.pr ? pullRequestLines : summaryLines)(given, memory.stamp.redact);
     const value = { session_id: session.id, checks, ...(input.pr && { markdown: `${lines.join('\n')}\n` }) };
     return { lines, value: input.pr ? value : { ...value, lines }, asides };
   },

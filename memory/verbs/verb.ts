@@ -149,6 +149,7 @@ const SESSION = z.optional(z.string());
 function read(name: string, schema: z.ZodMiniType, value: unknown): unknown {
   const found = schema.safeParse(value);
   if (found.success) return found.data;
-  const { path = [], message } = found.error.issues[0] ?? {};
-  throw new UsageError(`${[name, ...path].map(String).join('.')}: ${message}`);
+  const [issue] = found.error.issues;
+  const message = issue?.code === 'invalid_value' ? `one of ${issue.values.join(', ')}` : issue?.message;
+  throw new UsageError(`${[name, ...(issue?.path ?? [])].map(String).join('.')}: ${message}`);
 }

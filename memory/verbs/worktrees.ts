@@ -1,6 +1,7 @@
 /** The verbs of `watchkeeper worktree`. */
 import { didYouMean } from '../../src/config/didYouMean.js';
 import { UsageError } from '../../src/errors.js';
+import { ambiguous } from '../../src/ids.js';
 import { type Inside, insideOf } from '../look/inWorktrees.js';
 import { listSessions } from '../look/list.js';
 import type { Memory } from '../sessions/memory.js';
@@ -111,10 +112,12 @@ export function worktreeAmong(worktrees: readonly Worktree[], name: string, dire
     );
   }
   if (others.length > 0)
-    throw new UsageError([
-      `${JSON.stringify(name)} may be several worktrees; name one by its folder:`,
-      ...[found, ...others].map((one) => `  ${one.path}`),
-    ]);
+    throw ambiguous(
+      name,
+      [found, ...others].map(({ path }) => path),
+      'worktrees',
+      'one by its folder',
+    );
   return found;
 }
 

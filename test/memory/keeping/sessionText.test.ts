@@ -29,7 +29,7 @@ function scene(): WorklogScene {
   log.step('1', 'completed', {
     files: { created: ['a.ts'], modified: [], deleted: [] },
     context: { warnings: ['mind the clock'] },
-    output: 'found it\n# not a heading',
+    output: 'found it\n# its own heading\n<!-- @ann',
     validation: { passed: true, details: '12 tests' },
   });
   log.step('2', 'in_progress');
@@ -83,7 +83,12 @@ test('below it are the phases with their marks, and no word of an agent becomes 
     '## Left out',
   ]);
   expect(lines).toEqual(
-    expect.arrayContaining(['> # not a heading', '- a.ts (created)', 'Validation: passed, 12 tests']),
+    expect.arrayContaining([
+      '> ### its own heading',
+      '> \\<!-- `@ann`',
+      '- a.ts (created)',
+      'Validation: passed, 12 tests',
+    ]),
   );
   expect(lines).toContainEqual(
     expect.stringMatching(/^- 2026-\S+Z runtime of coder: it: broke\\n# loudly \(resolved: step completed\)$/),

@@ -48,10 +48,13 @@ describe('what is added', () => {
     for (const text of ['', ' \n', '\u001b\u0007\u200b\u202e'])
       expect(await scene.asked(addLearning, { text })).toMatchObject({ code: 'usage' });
     await add('a \u001b[31mred\u202e word', { actions: ['do\u0007 it'] });
+    await add('<details> of @ann\n# and #12', { tags: ['<b>'], actions: ['<script>'] });
     const out = join(testFolder(), 'learnings.md');
     await scene.asked(listLearnings, { out });
     expect(readFileSync(out, 'utf8')).toContain('- a \\u001b[31mred\\u202e word');
     expect(readFileSync(out, 'utf8')).toContain('- [ ] do\\u0007 it');
+    expect(readFileSync(out, 'utf8')).toMatch(/- \\<details> of `@ann`\n {2}\\# and `#12` \(.*, #\\<b>\)\n/);
+    expect(readFileSync(out, 'utf8')).toContain('- [ ] \\<script>\n');
   });
 
   test('is shown with a word on lines of a newer version and lines that cannot be read, and then not changed', async () => {
@@ -72,7 +75,23 @@ describe('what is added', () => {
       });
   });
 
+  test('is named by a part of its id; a part that several have lists them, each in a line', async () => {
+    const first = (await add('one')).learning;
+    const second = (await add('two')).learning;
+    await scene.asked(dropLearning, { id: first });
+    const part = first.slice(0, 4);
+    expect((await scene.asked(dropLearning, { id: part })).message.split('\n')).toEqual([
+      `"${part}" may be one of 2 learnings. Name more of its id:`,
+      `  ${second}  two`,
+      `  ${first}  dropped already`,
+    ]);
+  });
+
   test('is in the roll-up of its repository, open actions first, until it is dropped', async () => {
+    const drawn = 'watchkeeper learn draw shows what failed again and again';
+    expect(await linesOf()).toEqual([`nothing was added here; ${drawn}`]);
+    expect(await linesOf({ all: true })).toEqual([`nothing was added; ${drawn}`]);
+    expect((await scene.outcome(drawLearnings, {})).lines).toEqual(['no session to draw from is on record']);
     const { learning, actions } = await add('npm test needs Redis', {
       tags: ['test', 'test'],
       actions: ['say so in the README'],
@@ -224,6 +243,8 @@ describe('the end of a session', () => {
     const deed = fails('npm test', 'Error: connect ECONNREFUSED 127.0.0.1:6379');
     expect((await end(deed)).lines.join('\n')).not.toContain('came back');
     const { failures } = (await scene.asked(drawLearnings, {})) as unknown as { failures: { id: string }[] };
+    const one = /^1 failure came back in it: npm test \(2 ×\)\. What is worth keeping\? watchkeeper learn draw /;
+    expect((await end(deed, deed)).lines.at(-1)).toMatch(one);
     await add('npm test needs Redis', { tags: [failures[0]?.id] });
     expect((await end(deed, deed)).lines.join('\n')).not.toContain('came back');
   });

@@ -1,8 +1,11 @@
-// covers: memory/verbs/handoff.ts memory/verbs/createHandoff.ts memory/handoffs/handoffs.ts memory/handoffs/kind.ts memory/handoffs/drift.ts memory/git/history.ts memory/brief/handoff.ts memory/handoffs/onOffer.ts
+// covers: memory/handoffs/taker.ts memory/verbs/handoff.ts memory/verbs/createHandoff.ts memory/handoffs/handoffs.ts memory/handoffs/kind.ts memory/handoffs/drift.ts memory/git/history.ts memory/brief/handoff.ts memory/handoffs/onOffer.ts
 import { execFileSync } from 'node:child_process';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { Handoffs } from '../../../memory/handoffs/handoffs.js';
+import { handoffKind } from '../../../memory/handoffs/kind.js';
 import { onOfferTo } from '../../../memory/handoffs/onOffer.js';
 import { Memory } from '../../../memory/sessions/memory.js';
 import { offerHandoff } from '../../../memory/verbs/createHandoff.js';
@@ -68,6 +71,12 @@ describe('an offer', () => {
   test('is found by a part of its id', async () => {
     const id = await offered();
     expect(await scene.asked(showHandoff, { id: id.slice(-6).toLowerCase() })).toMatchObject({ handoff_id: id });
+    const other = await offered({ title: 'Another' });
+    expect((await scene.asked(showHandoff, { id: 'ho_01' })).message.split('\n')).toEqual([
+      '"ho_01" may be one of 2 handoffs. Name more of its id:',
+      expect.stringMatching(new RegExp(`^  ${other}  20\\S+ \\S+ \\S+  offered  Another$`)),
+      expect.stringMatching(new RegExp(`^  ${id}  20\\S+ \\S+ \\S+  offered  Fix the login$`)),
+    ]);
     expect((await scene.asked(showHandoff, { id: 'ho_x' })).message).toContain('there is no handoff');
     expect((await scene.asked(showHandoff, { id: '../../x' })).message).toContain('there is no handoff');
   });
@@ -127,9 +136,66 @@ describe('an answer', () => {
     await expect(ask(acceptHandoff, other, { id, as: 'follow' }, DOOR)).rejects.toMatchObject({ code: 'accepted' });
   });
 
+  test('a person is the account: in another directory the same, and the answer says from where it was taken', async () => {
+    const id = await offered();
+    await scene.asked(acceptHandoff, { id, as: 'adapt' }, 'person');
+    const elsewhere = join(scene.directory, 'sub');
+    mkdirSync(elsewhere);
+    const person = new Memory({
+      ...{ folder: null, clock: systemClock, redact: redactShapes, origin: 'person' },
+      surroundings: { ...scene.memory().surroundings, directory: elsewhere },
+    });
+    const { lines, value } = await ask(acceptHandoff, person, { id, as: 'follow' }, DOOR);
+    expect(value).toMatchObject({ already_yours: true, as: 'adapt' });
+    const { username } = userInfo();
+    const place = ` in ${JSON.stringify(scene.directory)}`;
+    const [first = '', second] = [lines].flat() as string[];
+    expect(first).toContain(`is already yours, to adapt: accepted by ${username} at 20`);
+    expect(first).toContain(place);
+    expect(second).toBe(`If that was somebody else of the account ${username}, ask them before you begin.`);
+    const agent = await scene.asked(acceptHandoff, { id, as: 'follow' });
+    expect(agent).toMatchObject({ code: 'accepted', message: expect.stringContaining(place) });
+  });
+
+  test('another account is another worker, also in the same directory', async () => {
+    const id = await offered();
+    const { places, stamp, workspace } = scene.memory('person');
+    const by = { user: 'ann', directory: '/work/a', terminal: 'pts/3' };
+    const line = handoffKind.line('accepted', { as: 'follow', workspace: workspace.id, by });
+    new Handoffs({ places, stamp }).answer(id, line, () => false);
+    expect(await scene.asked(acceptHandoff, { id, as: 'follow' }, 'person')).toMatchObject({
+      message: expect.stringMatching(/^the handoff was accepted by ann at 20.* in "\/work\/a", terminal pts\/3$/),
+    });
+    expect([(await scene.outcome(showHandoff, { id })).lines].flat()[0]).toMatch(/^status: accepted by ann at .* in /);
+  });
+
+  test('a session is one worker, and a person in its directory is another one', async () => {
+    const id = await offered();
+    const { session_id } = await scene.asked(createSession, { task: 'T', phases: [{ id: 1, name: 'One' }] });
+    await scene.asked(acceptHandoff, { id, as: 'follow' });
+    expect(await scene.asked(acceptHandoff, { id, as: 'follow' })).toMatchObject({ already_yours: true });
+    expect(await scene.asked(acceptHandoff, { id, as: 'follow' }, 'person')).toMatchObject({
+      code: 'accepted',
+      message: expect.stringContaining(`accepted by session ${session_id} at 20`),
+    });
+  });
+
+  test('that declines it says why, to each that comes later', async () => {
+    const id = await offered();
+    await scene.asked(declineHandoff, { id, reason: 'no time' });
+    expect((await scene.asked(acceptHandoff, { id, as: 'follow' })).message).toMatch(
+      /declined by an agent at .*: "no time"$/,
+    );
+    expect((await scene.asked(showHandoff, { id })).document).toContain('Reason of the answer: "no time"');
+    expect((await scene.outcome(listHandoffs, {})).lines).toBe(
+      'no handoff of this repository is on offer; watchkeeper handoff list --all shows 1 other',
+    );
+  });
+
   test.each([{}, { as: 'later' }])('%j says no way to continue, and is refused', async (given) => {
     const id = await offered();
-    expect((await scene.asked(acceptHandoff, { id, ...given })).message).toMatch(/follow.*adapt.*fresh/);
+    expect((await scene.asked(acceptHandoff, { id, ...given })).message).toMatch(/one of follow, adapt, fresh$/);
+    expect((await scene.asked(acceptHandoff, {})).message).toContain('which handoff?');
     expect(await scene.asked(showHandoff, { id })).toMatchObject({ status: 'offered' });
   });
 });

@@ -58,7 +58,9 @@ test('of a terminal session: purpose, summary, commits, learnings, files, checks
   );
   const lines = (await told({ id, pr: false })).split('\n');
   expect(lines).toContain('Errors that were overcome:');
-  expect(lines).toContain('  - npm test: Error: connect ECONNREFUSED 127.0.0.1:6379; then docker compose up -d redis');
+  expect(lines).toContain(
+    '  - npm test: Error: connect ECONNREFUSED 127.0.0.1:6379; then the same call, after docker compose up -d redis',
+  );
 });
 
 test('of a session that a person tracked: the notes; of tests, nothing is claimed', async () => {
@@ -159,7 +161,9 @@ test('of a session without calls on record: the commits that were made there unt
   await scene.outcome(start, { purpose: 'Mend the login' });
   commit('Cut no token');
   await scene.outcome(end, {});
-  expect(await told()).toMatch(/## Commits made there meanwhile\n\n- Cut no token \([0-9a-f]{10}\)\n\n/);
+  expect(await told()).toMatch(
+    /## Commits made in the directory during the session\n\n- Cut no token \([0-9a-f]{10}\)\n\n/,
+  );
   expect(await told()).not.toContain('before');
 });
 
@@ -249,6 +253,47 @@ test('of a plan: phases with their output, decisions, validation, and what is op
       ...['', '## Open', '', '- Fix it (failed: no network)', '- Tell people (pending)'],
     ].join('\n'),
   );
+});
+
+test('words of others do nothing in a pull request: no mention, no reference, no markup, no section of their own', async () => {
+  const hostile = '<details> @ann closes #12';
+  const shown = '\\<details> `@ann` closes `#12`';
+  const id = worked(edit('a`b.ts'), run('npm test -- "<x> @ann #1"'), {
+    ...run('git commit -qam x', { how: 'ok', output: `[main 1a2b3c4] ${hostile}` }),
+  });
+  const { session_id } = await scene.asked(createSession, {
+    task: `# ${hostile} | \`code\``,
+    phases: [
+      { id: 1, name: hostile },
+      { id: 2, name: `# ${hostile}` },
+    ],
+  });
+  await scene.asked(transitionPhase, { next_phase_id: 1 });
+  const [validation, context] = [{ passed: true, details: hostile }, { warnings: [hostile] }];
+  await scene.asked(transitionPhase, {
+    ...{ completed_phase_id: 1, output: `${hostile}\n# two`, validation, downstream_context: context },
+  });
+  await scene.asked(addLearning, { text: hostile, session: session_id });
+  const planned = await told({ id: session_id });
+  expect(planned.split('\n').filter((line) => line.startsWith('#'))).toEqual([
+    `# \\# ${shown} \\| \`code\``,
+    ...['## What was done', '## Decisions and findings', '## How it was checked', '## Open'],
+  ]);
+  expect(
+    planned
+      .split('\n')
+      .filter((line) => line.includes('@ann'))
+      .slice(1),
+  ).toEqual([
+    ...[`- ${shown}`, `  - ${shown} # two`, `- Warning: ${shown}`, `- ${shown}`],
+    ...[`- ${shown}: validation passed: ${shown}`, `- \\# ${shown} (pending)`],
+  ]);
+  await scene.outcome(end, { id, summary: `Done.\n## Open\n- **${hostile}**` });
+  expect((await told({ id })).split('\n').filter((line) => /[<`]/.test(line))).toEqual([
+    ...['- **\\<details> `@ann` closes `#12`**', `- ${shown} (1a2b3c4)`],
+    ...['- `` a`b.ts `` (modified)', '- `npm test -- "<x> @ann #1"` passed'],
+  ]);
+  expect(await told({ id })).toContain('\n### Open\n');
 });
 
 test('secrets of people and tools are nowhere in it', async () => {

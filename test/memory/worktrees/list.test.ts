@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { worktreeAmong } from '../../../memory/verbs/worktrees.js';
 import { TYPES } from '../../../memory/worktrees/naming.js';
 import { repositoryAt } from '../../../memory/worktrees/place.js';
 import { sizeOf } from '../../../memory/worktrees/size.js';
@@ -349,6 +350,9 @@ test('a worktree is found by its branch, folder, name, or path; what is unclear 
     expect([name, named(name)]).toEqual([name, [login]]);
   for (const name of ['fox', 'worktree-fox']) expect(named(name)).toEqual([claude]);
   expect(named('login')).toEqual([login, other]);
+  expect(() => worktreeAmong(worktrees, 'login', made.folder)).toThrow(
+    `"login" may be one of 2 worktrees. Name one by its folder:\n  ${login}\n  ${other}`,
+  );
   expect(named('main')).toEqual([made.root]);
   expect(named('nothing')).toEqual([]);
 });

@@ -231,7 +231,11 @@ test('an id is known by its beginning, its end and its name; a mistake is answer
   expect(await shown('the-login')).toBe(login);
   expect(await shown('LOGIN')).toBe(login);
   expect(await shown(door.slice(0, 14))).toBe(door);
-  expect(await shown(login.slice(0, 10))).toMatch(/^"\d{4}-\d\d-\d\d" may be one of 2 sessions: /);
+  expect((await shown(login.slice(0, 10)))?.split('\n')).toEqual([
+    `"${login.slice(0, 10)}" may be one of 2 sessions. Name more of its id:`,
+    expect.stringMatching(new RegExp(`^  ${door}  .*Paint the door$`)),
+    expect.stringMatching(new RegExp(`^  ${login}  .*Fix the login$`)),
+  ]);
   // Too short to be meant.
   expect(await shown('gin')).toBe('there is no session "gin"');
   expect(await shown(login.replace('login', 'lgoin'))).toBe(

@@ -54,7 +54,7 @@ describe('--format session-tracker', () => {
     expect(existsSync(join(out, 'SESSION_ACTIVE'))).toBe(false);
     await scene.say('track', ['step', '1', '--start', '--file', 'src/a.ts']);
     await scene.say('track', ['file', 'src/a.ts', '--rename', 'b.ts']);
-    await scene.say('track', ['log', 'half\ndone']);
+    await scene.say('track', ['log', 'half\ndone <b> of @ann']);
     expect((await exportAs('session-tracker', id)).code).toBe(0);
     expect(
       readdirSync(out)
@@ -77,7 +77,7 @@ describe('--format session-tracker', () => {
       .split('\n')
       .map((line) => JSON.parse(line).action);
     expect(actions).toEqual(['init', 'sync_add', 'step_start', 'file_working', 'file_rename', 'log']);
-    expect(read('worklog.md')).toContain('log (message: half\\ndone)');
+    expect(read('worklog.md')).toContain('log (message: half\\ndone \\<b> of `@ann`)');
     await scene.say('track', ['done', '--complete']);
     await exportAs('session-tracker', id);
     expect(existsSync(join(out, 'SESSION_ACTIVE'))).toBe(false);

@@ -67,7 +67,7 @@ test('the text of a session that recorded itself has its tasks, prompts, calls a
     '- TIME Bash: git commit -qa -m x; git commit -m "Paint it": ok',
     '- TIME TodoWrite: ok',
     '## Commits',
-    '- TIME 1a2b3c4 Paint it',
+    '- TIME `1a2b3c4` Paint it',
   ]);
   rmSync(path);
   rmSync(join(scene.home, 'sessions', scene.id, 'observed.json'));
