@@ -8,7 +8,7 @@ import type { BridgeScene } from './bridgeScene.js';
 import { Conversation, FAILURE_PARAGRAPH, stepOf } from './conversation.js';
 import type { Program } from './program.js';
 import type { Scenario } from './sceneFiles.js';
-import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS, sayIn } from './testScene.js';
 
 const HUGE_BYTES = 50 * 1024 * 1024;
 const LISTED_CHAT = 1;
@@ -136,11 +136,11 @@ describeScenes('bad input', () => {
       };
       const commands = [['sessions'], ['enqueue', '--project', 'x', '--text', 'y'], ['watchdog', '--once']];
       for (const args of commands) {
-        const command = await scene.run(args, environment);
-        expect(command.exit).toMatchObject({ code: 3 });
-        expect(command.stderr).toContain('127.0.0.1:1');
-        expect(command.stderr).toMatch(/start it|correct its URL/);
-        expect(`${command.stdout}${command.stderr}`).not.toContain('hunter2');
+        const { code, out, err } = await sayIn(scene, args, environment);
+        expect(code).toBe(3);
+        expect(err).toContain('127.0.0.1:1');
+        expect(err).toMatch(/start it|correct its URL/);
+        expect(`${out}${err}`).not.toContain('hunter2');
       }
     },
     SCENE_TIMEOUT_MS,
@@ -256,12 +256,12 @@ describeScenes('bad input', () => {
     async () => {
       const before = filesOf(scene);
       for (const args of REFUSED_COMMANDS) {
-        const refused = await scene.run(args);
+        const { code, out, err } = await sayIn(scene, args);
         // The words of session memory refuse in JSON, if JSON is asked for.
         const isMemory = args[0] === 'work' || args[0] === 'track';
         const said = isMemory && args.includes('--json') ? expect.stringMatching(/^\{"code":"usage","message":/) : '';
-        expect([args, refused.exit?.code, refused.stdout]).toEqual([args, 2, said]);
-        expect(refused.stderr).toMatch(/^watchkeeper: .+\n$/);
+        expect([args, code, out]).toEqual([args, 2, said]);
+        expect(err).toMatch(/^watchkeeper: .+\n$/);
       }
       expect(filesOf(scene)).toEqual(before);
     },

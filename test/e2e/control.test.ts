@@ -8,7 +8,7 @@ import type { BridgeScene } from './bridgeScene.js';
 import { Conversation } from './conversation.js';
 import { findRun } from './processScan.js';
 import type { Scenario } from './sceneFiles.js';
-import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS, sayIn } from './testScene.js';
 
 const SOON_MS = 2_000;
 /** Longer than a test: what follows it is not the end of a lease. */
@@ -85,11 +85,11 @@ describeScenes('control', () => {
       await waiting.answered('turn');
 
       const [, other] = hanging;
-      const command = await scene.run(['cancel', other?.session ?? '', '--json']);
-      expect([command.exit?.code, JSON.parse(command.stdout)]).toMatchObject([0, { result: 'asked_to_end' }]);
+      const command = await sayIn(scene, ['cancel', other?.session ?? '', '--json']);
+      expect([command.code, JSON.parse(command.out)]).toMatchObject([0, { result: 'asked_to_end' }]);
       await other?.answered('Cancelled');
-      const again = await scene.run(['cancel', other?.session ?? '', '--json']);
-      expect([again.exit?.code, JSON.parse(again.stdout)]).toMatchObject([1, { result: 'ended_before' }]);
+      const again = await sayIn(scene, ['cancel', other?.session ?? '', '--json']);
+      expect([again.code, JSON.parse(again.out)]).toMatchObject([1, { result: 'ended_before' }]);
       for (const asked of hanging) {
         expect(await scene.store.records.session(asked.session)).toMatchObject({
           status: 'cancelled',
@@ -146,7 +146,7 @@ describeScenes('control', () => {
   test(
     '`enqueue` uses the same lanes, and the chat that it names gets the answer',
     async () => {
-      const command = await scene.run([
+      const command = await sayIn(scene, [
         'enqueue',
         '--project',
         'crew',
@@ -156,8 +156,8 @@ describeScenes('control', () => {
         'from the shell',
         '--json',
       ]);
-      expect(command.exit).toMatchObject({ code: 0 });
-      const { session_id } = JSON.parse(command.stdout) as { session_id: string };
+      expect(command).toMatchObject({ code: 0 });
+      const { session_id } = JSON.parse(command.out) as { session_id: string };
       expect(session_id).toMatch(/^cli_crew_/);
       await scene.until('the end of the session', async () => {
         const session = await scene.store.records.session(session_id);

@@ -6,7 +6,7 @@ import type { DayFacts } from '../../monitoring/daydream/dayFacts.js';
 import { journalPath } from '../../src/journal/path.js';
 import { DAY, isoTime, systemClock } from '../../src/time.js';
 import { appendLines, eventAt } from '../monitoring/events/eventLines.js';
-import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS, sayIn } from './testScene.js';
 
 const EVERY_SECOND = { DAYDREAM_CRON: '* * * * * *' };
 const LONG_AGO = Date.UTC(2026, 1, 5, 10);
@@ -55,24 +55,24 @@ describeScenes('the acting watchdog', () => {
       const day = (at: number) => isoTime(at).slice(0, 10);
       const noted = () => existsSync(join(scene.logs, 'daydream/watched.json'));
       const reviewed = async () => {
-        const said = await scene.run(['daydream', '--json']);
-        const { reviews } = JSON.parse(said.stdout) as { reviews: { date: string; path: string }[] };
+        const said = await sayIn(scene, ['daydream', '--json']);
+        const { reviews } = JSON.parse(said.out) as { reviews: { date: string; path: string }[] };
         return reviews.map(({ date, path }) => [date, readFileSync(path, 'utf8').split('\n')[2]]);
       };
       appendLines(join(scene.logs, 'critical_events.jsonl'), [eventAt('A', yesterday - DAY, { final: true })]);
       expect(await reviewed()).toEqual([[day(yesterday - DAY), expect.stringContaining('jobs in trouble: 1')]]);
       expect(await reviewed()).toEqual([[day(yesterday), expect.stringMatching(/^Nothing was watched: /)]]);
 
-      expect((await scene.run(['watchdog', '--once', '--dry-run'])).exit?.code).toBe(0);
+      expect((await sayIn(scene, ['watchdog', '--once', '--dry-run'])).code).toBe(0);
       expect(noted()).toBe(false);
-      expect((await scene.run(['watchdog', '--once'])).exit?.code).toBe(0);
+      expect((await sayIn(scene, ['watchdog', '--once'])).code).toBe(0);
       expect(noted()).toBe(true);
       rmSync(join(scene.logs, 'daydream/watched.json'));
       const bridge = await scene.startBridge();
       await scene.until('the note of the bridge', noted);
       await bridge.kill();
-      const today = await scene.run(['daydream', '--date', day(systemClock.now()), '--json']);
-      const [review] = (JSON.parse(today.stdout) as { reviews: { facts: DayFacts }[] }).reviews;
+      const today = await sayIn(scene, ['daydream', '--date', day(systemClock.now()), '--json']);
+      const [review] = (JSON.parse(today.out) as { reviews: { facts: DayFacts }[] }).reviews;
       expect(review?.facts.watch.times).toHaveLength(1);
     },
     SCENE_TIMEOUT_MS,

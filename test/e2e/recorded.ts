@@ -1,12 +1,11 @@
 /** Agents that are started and killed beside each other, and what is on record of them afterwards. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { compiledProgram } from '../../src/host/program.js';
+import { watchkeeperAgain } from '../bridge/cli/manyCalls.js';
 import { afterThisTest } from '../harness/scope.js';
 import { eventually } from './eventually.js';
 
-const MAIN = compiledProgram('bridge/cli/main');
 const WITHIN_MS = 20_000;
 
 /** In which agents work with the plugin. */
@@ -56,13 +55,9 @@ export function processesOf(log: readonly WorklogLine[] = []): number[] {
 
 /** @returns what a command prints as JSON, or as it is */
 export function shown<T>({ work, environment }: RecordedPlace, words: string): T {
-  const { stdout, stderr } = spawnSync(process.execPath, [MAIN, ...words.split(' ')], {
-    cwd: work,
-    env: environment,
-    encoding: 'utf8',
-  });
-  if (stdout === '') throw new Error(`\`${words}\` has printed nothing: ${stderr}`);
-  return words.endsWith('--json') ? (JSON.parse(stdout) as T) : (stdout as T);
+  const { out, err } = watchkeeperAgain(work, words.split(' '), environment);
+  if (out === '') throw new Error(`\`${words}\` has printed nothing: ${err}`);
+  return words.endsWith('--json') ? (JSON.parse(out) as T) : (out as T);
 }
 
 export interface AgentEnd {

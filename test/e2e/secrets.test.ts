@@ -8,7 +8,7 @@ import { testFolder } from '../harness/folder.js';
 import { everythingBelow, piecesIn, plantedTexts } from '../secrets/planted.js';
 import type { BridgeScene } from './bridgeScene.js';
 import { Conversation, FAILURE_PARAGRAPH } from './conversation.js';
-import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS, sayIn } from './testScene.js';
 
 /** More than every tail that is kept of an output: 500, 1,000 and 8,192 characters, and the window behind them. */
 const KEY_LENGTHS = [1_500, 12_000, 200_000];
@@ -134,7 +134,7 @@ describeScenes('a private key, and the tokens of the bridge, printed by an agent
       if (length === Math.max(...KEY_LENGTHS))
         for (const { revival } of asked) words.push(['session', revival, '--json'], ['session', revival]);
       const commands = [];
-      for (const args of words) commands.push((await scene.run(args)).stdout);
+      for (const args of words) commands.push((await sayIn(scene, args)).out);
       const seen: Record<string, string> = {
         chats: JSON.stringify([71, 72, 73].map((chat) => scene.telegram.botMessages(chat))),
         everShown: JSON.stringify(scene.evidence.transcript()),
@@ -186,7 +186,7 @@ describeScenes('secrets in what an agent says, reads, writes, plans and tracks',
         ['session', asked.revival],
         ['work', 'show', asked.revival, '--json', '--dir', scene.logs],
       ])
-        seen.set(args.join(' '), (await scene.run(args)).stdout);
+        seen.set(args.join(' '), (await sayIn(scene, args)).out);
       const prompt = readFileSync(`${file}.${asked.revival}`, 'utf8');
       expect(prompt.startsWith(message)).toBe(true);
       seen.set('prompt', prompt.slice(message.length));

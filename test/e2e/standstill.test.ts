@@ -15,7 +15,7 @@ import type { BridgeScene } from './bridgeScene.js';
 import { Conversation } from './conversation.js';
 import type { Program } from './program.js';
 import type { Scenario } from './sceneFiles.js';
-import { describeScenes, openTestScene } from './testScene.js';
+import { describeScenes, openTestScene, sayIn } from './testScene.js';
 
 const TIMEOUT_MS = 120_000;
 const SILENCE_MS = 6 * SECOND;
@@ -154,9 +154,9 @@ describeScenes('a gap that a watchdog has recorded', () => {
       const journal = JournalWriter.open({ clock, logsFolder: scene.logs, sessionId, redact: (text) => text });
       journal.append({ event: 'user_prompt', origin: 'human' });
       journal.close();
-      const judged = () => scene.run(['session', sessionId, '--json'], patient);
+      const judged = () => sayIn(scene, ['session', sessionId, '--json'], patient);
       const before = await judged();
-      expect(JSON.parse(before.stdout).assessment).toMatchObject({ verdict: 'unhealthy' });
+      expect(JSON.parse(before.out).assessment).toMatchObject({ verdict: 'unhealthy' });
       await scene.store.gaps.add(logsId, {
         gap_id: 'gap-of-the-test',
         from: asleepSince,
@@ -166,9 +166,9 @@ describeScenes('a gap that a watchdog has recorded', () => {
         acted: true,
       });
       const after = await judged();
-      expect(JSON.parse(after.stdout).assessment).toMatchObject({ verdict: 'healthy', findings: [] });
-      const once = await scene.run(['watchdog', '--once', '--dry-run', '--json'], patient);
-      expect(JSON.parse(once.stdout)).toMatchObject({ unhealthy: [{ findings: [{ rule: 'silence' }] }] });
+      expect(JSON.parse(after.out).assessment).toMatchObject({ verdict: 'healthy', findings: [] });
+      const once = await sayIn(scene, ['watchdog', '--once', '--dry-run', '--json'], patient);
+      expect(JSON.parse(once.out)).toMatchObject({ unhealthy: [{ findings: [{ rule: 'silence' }] }] });
     },
     TIMEOUT_MS,
   );

@@ -33,11 +33,13 @@ export async function openTestScene(
   return scene;
 }
 
-/** Runs a command to its end as `scene.run` does, but all of them in one process: for tests that ask a bridge many times. */
-export function sayIn(
+/** Runs a command to its end as `scene.run` does, but all of them in one process: for tests that ask a bridge many times. @throws if it does not end */
+export async function sayIn(
   scene: BridgeScene,
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Said> {
-  return watchkeeperMeanwhile(scene.folder, args, scene.variables(environment));
+  const said = await watchkeeperMeanwhile(scene.folder, args, scene.variables(environment));
+  if (said.code === null) throw new Error(`\`watchkeeper ${args.join(' ')}\` does not end`);
+  return said;
 }

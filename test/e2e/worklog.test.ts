@@ -13,7 +13,7 @@ import { Conversation } from './conversation.js';
 import { giveToOrdinaryUser, ORDINARY_USER, productStarter } from './ordinaryUser.js';
 import type { Program } from './program.js';
 import type { Scenario } from './sceneFiles.js';
-import { describeScenes, openTestScene, SCENE_TIMEOUT_MS } from './testScene.js';
+import { describeScenes, openTestScene, SCENE_TIMEOUT_MS, sayIn } from './testScene.js';
 
 // covers: bridge/runs/runWorklog.ts
 
@@ -96,8 +96,8 @@ describeScenes('the worklog of a session of the bridge', () => {
       ]);
       expect(lines.at(-1)).toMatchObject({ reason: 'completed', summary: 'It is baked' });
 
-      const shown = await scene.run(['work', 'show', asked.session, '--dir', scene.logs, '--json']);
-      expect(JSON.parse(shown.stdout)).toMatchObject({
+      const shown = await sayIn(scene, ['work', 'show', asked.session, '--dir', scene.logs, '--json']);
+      expect(JSON.parse(shown.out)).toMatchObject({
         lifecycle: 'ended',
         end: { reason: 'completed', summary: 'It is baked' },
         observed: 'journal',
@@ -109,18 +109,18 @@ describeScenes('the worklog of a session of the bridge', () => {
         files: { 'dough.txt': { status: 'done', step: '1' } },
         log: { refused: 0, unreadable: 0 },
       });
-      const { session, memory } = JSON.parse((await scene.run(['session', asked.session, '--json'])).stdout);
+      const { session, memory } = JSON.parse((await sayIn(scene, ['session', asked.session, '--json'])).out);
       expect(session.status).toBe('completed');
       expect(memory).toEqual({
-        ...JSON.parse(shown.stdout),
+        ...JSON.parse(shown.out),
         freshness: memory.freshness,
         check: memory.check,
       });
-      const words = await scene.run(['session', asked.session]);
-      expect(words.stdout).toMatch(/^steps +\[x\] 1 Mix\n +\[x\] 2 Heat it$/m);
-      expect(words.stdout).toMatch(/^files +dough\.txt$/m);
-      expect(words.stdout).toMatch(/^notes +high: hot$/m);
-      expect(words.stdout).toMatch(/^summary +It is baked$/m);
+      const words = await sayIn(scene, ['session', asked.session]);
+      expect(words.out).toMatch(/^steps +\[x\] 1 Mix\n +\[x\] 2 Heat it$/m);
+      expect(words.out).toMatch(/^files +dough\.txt$/m);
+      expect(words.out).toMatch(/^notes +high: hot$/m);
+      expect(words.out).toMatch(/^summary +It is baked$/m);
     },
     SCENE_TIMEOUT_MS,
   );
@@ -163,7 +163,7 @@ describeScenes('the worklog of a session of the bridge', () => {
       ]);
       expect(worklog(scene, asked.revival)[0]).toMatchObject({ event: 'session_started', continues: asked.session });
 
-      await scene.run(['cancel', asked.revival]);
+      await sayIn(scene, ['cancel', asked.revival]);
       await ended(scene, asked.revival);
       expect(worklog(scene, asked.revival).slice(-2)).toMatchObject([
         { event: 'run_ended', reason: 'requested' },
@@ -198,13 +198,13 @@ describeScenes('the worklog of a session of the bridge', () => {
       expect(events(scene, done.session)).toEqual(['session_started', 'run_started', 'conversation']);
       await scene.until('the end of the agent', () => typeof readStat(pid) === 'string');
       expect(events(scene, asked.session)).toEqual(['session_started', 'run_started']);
-      const crashed = await scene.run(['work', 'show', asked.session, '--dir', scene.logs, '--json']);
-      expect(JSON.parse(crashed.stdout)).toMatchObject({ lifecycle: 'active', crashed: true, liveness: 'dead' });
+      const crashed = await sayIn(scene, ['work', 'show', asked.session, '--dir', scene.logs, '--json']);
+      expect(JSON.parse(crashed.out)).toMatchObject({ lifecycle: 'active', crashed: true, liveness: 'dead' });
 
       bridge = await scene.startBridge();
       await ended(scene, done.session);
-      const completed = await scene.run(['work', 'show', done.session, '--dir', scene.logs, '--json']);
-      expect(JSON.parse(completed.stdout)).toMatchObject({
+      const completed = await sayIn(scene, ['work', 'show', done.session, '--dir', scene.logs, '--json']);
+      expect(JSON.parse(completed.out)).toMatchObject({
         lifecycle: 'ended',
         end: { reason: 'completed' },
         crashed: false,
@@ -213,8 +213,8 @@ describeScenes('the worklog of a session of the bridge', () => {
       await ended(scene, asked.session);
       const ends = ['run_ended', 'run_started', 'run_ended', 'session_ended'];
       expect(events(scene, asked.session)).toEqual(['session_started', 'run_started', ...ends]);
-      const shown = await scene.run(['work', 'show', asked.session, '--dir', scene.logs, '--json']);
-      expect(JSON.parse(shown.stdout)).toMatchObject({
+      const shown = await sayIn(scene, ['work', 'show', asked.session, '--dir', scene.logs, '--json']);
+      expect(JSON.parse(shown.out)).toMatchObject({
         end: { reason: 'completed' },
         crashed: false,
         runs: [

@@ -1,5 +1,6 @@
 // One real Redis for the whole jest run: started here, ended in globalTeardown.mjs, its URL handed to the test files in
-// WATCHKEEPER_TEST_REDIS_URL. A URL that is set already is used as it is, and left alone afterwards.
+// WATCHKEEPER_TEST_REDIS_URL. A URL that is set already is used as it is, and left alone afterwards. And one folder for what a
+// test file makes for the others, in WATCHKEEPER_TEST_RUN_FOLDER.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants, mkdtempSync } from 'node:fs';
@@ -20,6 +21,7 @@ process.env.WATCHKEEPER_TEST_PATIENCE ??= '4';
 
 export default async function globalSetup() {
   process.env.TMPDIR = temporaryPlace();
+  process.env.WATCHKEEPER_TEST_RUN_FOLDER = mkdtempSync(join(tmpdir(), 'wk-run-'));
   if (process.env[URL_NAME]) return;
   const program = findOnPath(['redis-server', 'valkey-server']);
   if (program === null) return;

@@ -1,8 +1,9 @@
-// Ends the Redis that globalSetup.mjs started, and waits until it is gone.
+// Removes the folder of the run, ends the Redis that globalSetup.mjs started, and waits until it is gone.
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 
 export default async function globalTeardown() {
+  rmSync(process.env.WATCHKEEPER_TEST_RUN_FOLDER, { recursive: true, force: true });
   const started = globalThis[Symbol.for('watchkeeper.test.redis')];
   if (started === undefined) return;
   const { keeper, folder } = started;

@@ -5,7 +5,7 @@
 const WAITS = /\/test\/(?:e2e|chaos|demo|bridge\/(?:agents|doctor|health))\//;
 /** Small files with much work. */
 const LONG =
-  /\/(?:short|outageCrash|fuzz|redact|secrets|deliveryFaults|build|reportFaults|properties|recorded|rows|main|sendMemory|memoryHome|eventsByCommand|journalFollower|transcriptFollower|ends|endKills|endUnusual|programs|everything|answers|merged|mornings|installed|realAgents)\.test\.ts$/;
+  /\/(?:short|outageCrash|fuzz|redact|secrets|deliveryFaults|build|reportFaults|properties|recorded|rows|main|sendMemory|memoryHome|eventsByCommand|journalFollower|transcriptFollower|ends|endKills|endUnanswered|restart|claudeWorktrees|claudeCrash|endUnusual|programs|everything|answers|merged|mornings|installed|realAgents)\.test\.ts$/;
 
 export default class Sequencer {
   sort(tests) {

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { packageRoot } from '../../src/host/program.js';
 import { anchorsOf, codeSpans, linksIn } from '../docs/markdown.js';
 import { testFolder } from '../harness/folder.js';
-import { type Packed, pack, unpack } from './packing.js';
+import { type Packed, pack, packCheckout, unpack } from './packing.js';
 
 const ROOT = packageRoot();
 const LIMIT_MS = 120_000;
@@ -15,10 +15,9 @@ const LARGEST_BYTES = 40 * 1024 * 1024;
 
 let packed: Packed;
 let folder: string;
-beforeAll(() => {
-  const scratch = testFolder();
-  packed = pack(ROOT, join(scratch, 'packed'), '--ignore-scripts');
-  folder = unpack(packed, join(scratch, 'package'));
+beforeAll(async () => {
+  packed = await packCheckout();
+  folder = unpack(packed, testFolder());
 }, LIMIT_MS);
 
 test(

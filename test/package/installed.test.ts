@@ -17,7 +17,7 @@ import { afterThisTest } from '../harness/scope.js';
 import { AnthropicPeer } from '../peers/anthropic/anthropicPeer.js';
 import { claudeEnvironment } from '../peers/anthropic/environment.js';
 import { say } from '../peers/modelBlocks.js';
-import { pack } from './packing.js';
+import { packCheckout } from './packing.js';
 import { NAME, tracesOfCheckout, UserScene } from './userScene.js';
 
 const LIMIT_MS = 4 * MINUTE;
@@ -28,7 +28,7 @@ const TRANSCRIPT = join(packageRoot(), 'test/fixtures/transcripts/claude/deeds.j
 let scene: UserScene;
 
 beforeAll(async () => {
-  const packed = pack(packageRoot(), testFolder(), '--ignore-scripts');
+  const packed = await packCheckout();
   scene = new UserScene(testFolder());
   // No registry can be asked: the package brings everything.
   expect(await scene.install(packed)).toMatchObject({ code: 0, err: '' });

@@ -10,7 +10,7 @@ import { packageRoot } from '../../src/host/program.js';
 import type { CriticalEvent } from '../../src/jobs/incidents.js';
 import { testFolder } from '../harness/folder.js';
 import { memoryScene } from '../memory/scene.js';
-import { pack, unpack } from './packing.js';
+import { packCheckout, unpack } from './packing.js';
 
 const ROOT = packageRoot();
 const LIMIT_MS = 120_000;
@@ -44,11 +44,11 @@ console.log(JSON.stringify({ open: (await readCriticalEvents(events)).map(open),
 
 let folder: string;
 
-beforeAll(() => {
+beforeAll(async () => {
   folder = testFolder();
   const scope = join(folder, 'node_modules/@watchkeeper');
   mkdirSync(scope, { recursive: true });
-  unpack(pack(ROOT, testFolder(), '--ignore-scripts'), join(scope, 'watchkeeper'));
+  unpack(await packCheckout(), join(scope, 'watchkeeper'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(STRICT));
   writeFileSync(join(folder, 'consumer.ts'), CONSUMER);

@@ -1,8 +1,11 @@
 /** `npm pack` and what it makes, for tests: with a home and a cache of their own, and without a registry. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { errorCode } from '../../src/errors.js';
 import { packageRoot } from '../../src/host/program.js';
+import { MINUTE } from '../../src/time.js';
+import { eventually } from '../e2e/eventually.js';
 
 const QUICK_PRESS = join(packageRoot(), 'test/package/quickPress.cjs');
 
@@ -49,6 +52,30 @@ export function pack(root: string, into: string, ...options: readonly string[]):
   const listed: unknown = JSON.parse(stdout.slice(stdout.search(/^[[{]/m)));
   const [{ filename, integrity, files }] = Object.values(listed as object) as [Listed];
   return { tarball: join(into, filename), integrity, files: files.map(({ path }) => path).sort() };
+}
+
+/** @returns the package of this checkout, which the first test file that asks makes for all files of a run */
+export async function packCheckout(): Promise<Packed> {
+  const run = process.env.WATCHKEEPER_TEST_RUN_FOLDER;
+  if (run === undefined) throw new Error('a package for all test files needs test/harness/globalSetup.mjs');
+  const [folder, record] = [join(run, 'package'), join(run, 'packed.json')];
+  if (isFirst(folder)) {
+    writeFileSync(`${record}.part`, JSON.stringify(pack(packageRoot(), folder, '--ignore-scripts')));
+    renameSync(`${record}.part`, record);
+  }
+  const what = 'the package that another test file makes';
+  await eventually(() => existsSync(record), { what, withinMs: MINUTE });
+  return JSON.parse(readFileSync(record, 'utf8'));
+}
+
+function isFirst(folder: string): boolean {
+  try {
+    mkdirSync(folder);
+    return true;
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return false;
+    throw error;
+  }
 }
 
 /** Unpacks it into a folder, which is then the folder of the package. */

@@ -23,6 +23,8 @@ import { formatCursor, parseCursor } from '../../../monitoring/events/cursor.js'
 import { EventReader, type From, type ReadEvent } from '../../../monitoring/events/reader.js';
 import { packageRoot } from '../../../src/host/program.js';
 import { DAY, systemClock } from '../../../src/time.js';
+import { watchkeeperMeanwhile } from '../../bridge/cli/manyCalls.js';
+import type { Said } from '../../bridge/cli/program.js';
 import { testFolder } from '../../harness/folder.js';
 import { untilStopped } from '../../harness/stopped.js';
 import { appendLines, eventAt } from './eventLines.js';
@@ -93,11 +95,11 @@ const MAIN = join(packageRoot(), 'dist/test/monitoring/events/archivingMain.js')
 const inProcess = (...args: string[]) => runProgram(process.execPath, [MAIN, ...args]);
 
 /** The command as a reader in another process uses it. */
-async function watchkeeper(file: string, ...args: string[]): Promise<Ended & { lines: Record<string, unknown>[] }> {
-  const program = join(packageRoot(), 'dist/bridge/cli/main.js');
-  const ended = await runProgram(process.execPath, [program, ...args], { WATCHKEEPER_LOGS: dirname(file) });
-  const lines = ended.out.split('\n').filter((line) => line.startsWith('{'));
-  return { ...ended, lines: lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
+async function watchkeeper(file: string, ...args: string[]): Promise<Said & { lines: Record<string, unknown>[] }> {
+  const logs = dirname(file);
+  const said = await watchkeeperMeanwhile(dirname(logs), args, { WATCHKEEPER_LOGS: logs });
+  const lines = said.out.split('\n').filter((line) => line.startsWith('{'));
+  return { ...said, lines: lines.map((line) => JSON.parse(line) as Record<string, unknown>) };
 }
 
 describe('reading by cursor', () => {

@@ -7,6 +7,8 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, test } from '@jest/globals';
 import { packageRoot } from '../../../src/host/program.js';
+import { watchkeeperMeanwhile } from '../../bridge/cli/manyCalls.js';
+import type { Said } from '../../bridge/cli/program.js';
 import { testFolder } from '../../harness/folder.js';
 import { afterThisTest } from '../../harness/scope.js';
 import { appendLines, eventAt } from './eventLines.js';
@@ -48,8 +50,7 @@ function scene() {
   const logs = join(testFolder(), 'logs');
   const file = join(logs, 'critical_events.jsonl');
   const archiveFolder = join(logs, 'archive');
-  const watchkeeper = (...args: string[]) =>
-    ended(start(process.execPath, [PROGRAM, ...args], { WATCHKEEPER_LOGS: logs }));
+  const watchkeeper = (...args: string[]) => watchkeeperMeanwhile(dirname(logs), args, { WATCHKEEPER_LOGS: logs });
   /** Of all files in their order, as they stand there. */
   const idsOnDisk = () => {
     const archived = existsSync(archiveFolder) ? readdirSync(archiveFolder).sort() : [];
@@ -146,7 +147,7 @@ describe('events archive, if it cannot write', () => {
     const { file, watchkeeper } = opened;
     appendLines(file, numbered('old', 900));
     expect((await watchkeeper('events', 'ack', 'old-899.detected')).code).toBe(0);
-    const stays = async ({ code, out, err }: Awaited<ReturnType<typeof ended>>) => {
+    const stays = async ({ code, out, err }: Said) => {
       expect([code, out]).toEqual([3, '']);
       expect(err).toMatch(/could not be archived \(.+\): nothing is lost; check space and permissions/);
       expect(opened.idsOnDisk()).toEqual(ids('old', 900));

@@ -11,7 +11,7 @@ import { SessionScene } from '../../../contracts/sessionScenes.js';
 import { testFolder } from '../../../harness/folder.js';
 import { asks, calls, returns, START, says } from '../../../src/transcripts/told.js';
 import { runCommand } from '../inProcess.js';
-import { watchkeeper } from '../program.js';
+import { watchkeeperAgain } from '../manyCalls.js';
 import { WorkScene } from './scene.js';
 
 const HERE = readProcessIdentity('host');
@@ -106,7 +106,7 @@ test('a person reads local times with their zone, and ids have the local day', (
   const folder = testFolder();
   const home = join(folder, 'home');
   mkdirSync(join(folder, 'work'));
-  const say = (...args: string[]) => watchkeeper(join(folder, 'work'), args, { WATCHKEEPER_HOME: home, TZ: ZONE });
+  const say = (...args: string[]) => watchkeeperAgain(join(folder, 'work'), args, { WATCHKEEPER_HOME: home, TZ: ZONE });
   const { session_id: id } = JSON.parse(say('track', 'init', 'T', '--step', 'a', '--json').out);
   const days = [-MINUTE, 0].map((ms) => localDay(Date.now() + ms, 345));
   expect(days.map((day) => `${day}-t`)).toContain(id);
@@ -139,7 +139,7 @@ test.each([
 
 test('a refused command with --json answers in JSON', () => {
   const folder = testFolder();
-  const say = (...args: string[]) => watchkeeper(folder, args, { WATCHKEEPER_HOME: join(folder, 'home') });
+  const say = (...args: string[]) => watchkeeperAgain(folder, args, { WATCHKEEPER_HOME: join(folder, 'home') });
   const told = (...args: string[]) => {
     const { code, out, err } = say(...args, '--json');
     return { exit: code, ...JSON.parse(out), err };
