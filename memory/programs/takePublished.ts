@@ -12,6 +12,7 @@ import { HOUR, isoTime, SECOND } from '../../src/time.js';
 import { worklogKind } from '../fold/rules/kind.js';
 import { isOpen, openRunOf } from '../fold/runs.js';
 import type { Worklog } from '../fold/worklog.js';
+import { closeAfter } from '../logs/scoped.js';
 import { transcriptOf } from '../observed/programFolders.js';
 import { conversationOf } from '../sessions/agentProcess.js';
 import type { BoundConversation } from '../sessions/bindings.js';
@@ -58,7 +59,8 @@ function takeIn(memory: Memory, agent: PublishedAgent): void {
   const published: Publication = isAlive || !wasAtWork(agent) ? 'live' : 'left';
   const launchedIn = isAlive ? launcherOf(agent) : null;
   const launch = { provider, conversation, source, transcript: null, agent: process, launchedIn, published } as const;
-  startConversation(memoryIn(memory, state.directory), launch).session.log.close();
+  const there = memoryIn(memory, state.directory);
+  closeAfter(there, () => startConversation(there, launch));
 }
 
 /**
