@@ -51,11 +51,19 @@ export async function squashMessage(memory: Memory, { path, name, into }: Squash
   // The commit lasts: without the titles it would never get them.
   if (commits === null) throw unanswered({ root: path }, variables, git.refusal);
   const only = commits.length === 1 ? commits[0] : undefined;
-  const title = headOf(purpose || only || titleOf(name), LONGEST_TITLE, redact);
+  const title = titleLine(headOf(purpose || only || titleOf(name), 2 * LONGEST_TITLE, redact));
   const subjects = commits.map((subject) => `- ${shorten(redact(oneLine(subject)), LONGEST_LINE)}`);
   const isSaid = blocks.length === 0 && only === title;
   const lines = [...blocks.flatMap(({ lines }) => ['', ...lines]), ...(isSaid ? [] : listed('Commits:', subjects))];
   return `${[title, ...lines].join('\n')}\n`;
+}
+
+/** @param text redacted @returns it in one line, cut between words */
+function titleLine(text: string): string {
+  const line = oneLine(text);
+  if (line.length <= LONGEST_TITLE) return line;
+  const cut = shorten(line, LONGEST_TITLE);
+  return cut.replace(/\s+\S*…$/, '…');
 }
 
 /** @returns `login-form` of `feature/login-form` as "Login form" */
