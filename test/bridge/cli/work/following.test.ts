@@ -305,9 +305,7 @@ test('the message of the commit that merges a worktree has the sessions that cam
   expect(message).not.toContain(chat.id);
   expect(message).toMatch(/^what c-1 is for\n/);
   const long = { path: scene.one, name: `fix/${'many-long-words-'.repeat(9)}`, into };
-  expect(await squashMessage(scene.open(), long)).toMatch(
-    /^(?=.{55,72}\n)Many long words( many long words)* many…\n/,
-  );
+  expect(await squashMessage(scene.open(), long)).toMatch(/^(?=.{55,72}\n)Many long words( many long words)* many…\n/);
 });
 
 test.each([
