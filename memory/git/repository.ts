@@ -33,6 +33,8 @@ export interface Repository extends Refusal {
   readonly common: string;
   /** The command of its configuration for a new worktree; null if there is none, or the question is about commits alone. */
   readonly setup: string | null;
+  /** Whether programs of its configuration convert files, which no question runs; false if the question is about commits alone. */
+  readonly hasFilters: boolean;
   /** @returns what git printed; null if it failed or took too long */
   ask(args: readonly string[], print?: Print): string | null;
   /** As {@link ask}, for a question whose answer is how git exits. */
@@ -119,7 +121,7 @@ interface Place {
 function repositoryIn(ours: string, asked: Place): Repository {
   const { root, folders, settings, variables, askingMs } = asked;
   const { common, folder } = folders;
-  const { isBare, ofFiles, ofPrint, setup } = settings;
+  const { isBare, ofFiles, ofPrint, setup, hasFilters } = settings;
   const refusals = new Refusals(ours, common);
   const run = (line: GitLine, call: Omit<GitCall, 'limitMs'> = {}) =>
     refusals.note(runGit(line, { limitMs: askingMs, ...call }));
@@ -151,6 +153,7 @@ function repositoryIn(ours: string, asked: Place): Repository {
     },
     common,
     setup,
+    hasFilters,
     ask(args, print = 'plain') {
       return printedBy(run(lineOf(args, print)));
     },

@@ -51,9 +51,13 @@ const KNOWN_EXTENSIONS = [
 /** Ours: a command for a new worktree. Git is never given it. */
 const SETUP = 'watchkeeper.setup';
 
+/** Programs that convert files. Git is never given one; that there are some is all that is read. */
+const FILTERS = 'filter\\..*\\.(clean|process)';
+const FILTER = /^filter\./;
+
 const NAMES = [VERSION, 'core.bare', SETUP, ...OF_FILES, ...OF_PRINT].map((key) => key.replace('.', '\\.'));
 /** The keys that are read, as a regular expression of `git config`. */
-export const OBEYED = `^(extensions\\..*|${NAMES.join('|')})$`;
+export const OBEYED = `^(extensions\\..*|${FILTERS}|${NAMES.join('|')})$`;
 
 export interface GitSettings {
   /** Whether the repository itself has no files; worktrees that are linked to it do. */
@@ -65,6 +69,8 @@ export interface GitSettings {
   readonly ofPrint: readonly string[];
   /** The command that sets up a new worktree; null if there is none. */
   readonly setup: string | null;
+  /** Whether there are programs that convert files. */
+  readonly hasFilters: boolean;
 }
 
 /** For a repository whose commits have the usual names, in files. */
@@ -74,6 +80,7 @@ export const OF_COMMITS: GitSettings = {
   ofFiles: [],
   ofPrint: [],
   setup: null,
+  hasFilters: false,
 };
 
 /**
@@ -102,6 +109,7 @@ export function readSettings(listed: string): GitSettings | null {
     ofFiles: given(OF_FILES),
     ofPrint: given(OF_PRINT),
     setup: settings.get(SETUP) || null,
+    hasFilters: [...settings.keys()].some((key) => FILTER.test(key)),
   };
 }
 

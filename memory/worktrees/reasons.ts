@@ -110,7 +110,7 @@ function changedReasons(repository: Repository, { dirt, inside_submodules, hidde
 /** No filter is run for a question, and without it git takes an unchanged file for a changed one if its times are other ones. */
 export function withoutFilters(repository: Repository, place: WorktreePlace, files: readonly string[]) {
   const paths = files.map((file) => Buffer.from(file).toString('latin1'));
-  const filters = conversionsOf(repository, place, paths) ?? [];
+  const filters = (repository.hasFilters ? conversionsOf(repository, place, paths) : null) ?? [];
   if (filters.length === 0) return { words: '', remedy: '' };
   const words = ` as seen without the filter ${named(filters)}`;
   return { words, remedy: ', which runs the filter: if it shows no change, try again' };
