@@ -13,11 +13,11 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import { realpathSync } from 'node:fs';
-import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import { errorCode } from '../../src/errors.js';
-import { type GitFolders, gitFoldersOf } from './checkout.js';
+import type { GitFolders } from './checkout.js';
 import { type DeedVariables, deedVariables } from './deedVariables.js';
+import { pathOutside } from './outside.js';
 
 const MOST_BYTES = 64 * 1024 * 1024;
 
@@ -217,37 +217,4 @@ function gitLine(args: readonly string[], root: string, { PATH, ...environment }
     args,
     env: { ...environment, ...pathOutside(root, PATH), GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' },
   };
-}
-
-/** `npx` puts `node_modules/.bin` of the project first, and a shell perhaps `.venv/bin`: an agent can put a `git` there. */
-export function pathOutside(root: string, path: string | undefined): Pick<GitVariables, 'PATH'> {
-  if (path === undefined) return {};
-  const projects = [root, mainCheckoutOf(root)].flatMap((project) => [project, realOf(project)]);
-  const isOutside = (folder: string) => projects.every((project) => !isInside(folder, project));
-  const folders = path.split(delimiter).filter((folder) => isAbsolute(folder));
-  return { PATH: folders.filter((folder) => isOutside(folder) && isOutside(realOf(folder))).join(delimiter) };
-}
-
-/** @returns the checkout from which a linked worktree was made; the directory itself if it is no such worktree */
-function mainCheckoutOf(root: string): string {
-  try {
-    const { common } = gitFoldersOf(root);
-    return basename(common) === '.git' ? dirname(common) : root;
-  } catch {
-    return root;
-  }
-}
-
-/** @returns whether a folder is another one or below it; both are absolute */
-export function isInside(folder: string, other: string): boolean {
-  const path = relative(other, folder);
-  return path !== '..' && !path.startsWith(`..${sep}`);
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }
