@@ -1,6 +1,15 @@
 /** What an agent can do to our questions besides naming programs, and what they do not see. */
 import { spawnSync } from 'node:child_process';
-import { chownSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync } from 'node:fs';
+import {
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+} from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { systemProgram } from '../../../bridge/agents/program/findProgram.js';
@@ -64,6 +73,15 @@ describe('a git of the project on PATH', () => {
     expect(stateOf(asked(linked, variables))?.branch).toBe('linked');
     expect(site.marks()).toEqual([]);
   });
+});
+
+test('its words at a refusal are about the last question', () => {
+  const git = asked();
+  truncateSync(site.in('.git/index'), 20);
+  expect(git.state()).toBe('unanswered');
+  expect(git.refusal).toMatch(/index file smaller than expected$/);
+  rmSync(site.in('.git'), { recursive: true });
+  expect([git.checkout(), git.refusal]).toEqual([null, null]);
 });
 
 test('a configuration that an agent writes in the middle of a question names nothing', () => {
