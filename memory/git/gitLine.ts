@@ -191,7 +191,7 @@ export interface GitCall {
   readonly limitMs: number;
   /** Standard input; none if missing. */
   readonly input?: string | undefined;
-  /** `latin1` keeps every byte apart, for texts that are compared; `utf8` if missing. */
+  /** Of input and answer. `latin1` keeps every byte apart, for texts that are compared; `utf8` if missing. */
   readonly encoding?: 'utf8' | 'latin1' | undefined;
 }
 
@@ -200,15 +200,17 @@ export function runGit({ command, args, env }: GitLine, { limitMs, input, encodi
   const { status, stdout, stderr, error } = spawnSync(command, args, {
     // The `git` of a version manager may read files of its directory first.
     cwd: '/',
-    encoding,
+    encoding: 'buffer',
     timeout: limitMs,
     killSignal: 'SIGKILL',
     maxBuffer: MOST_BYTES,
-    ...(input !== undefined && { input }),
+    ...(input !== undefined && { input: Buffer.from(input, encoding) }),
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     env,
   });
-  return { code: status, is_cut: errorCode(error) === 'ENOBUFS', out: stdout ?? '', err: stderr ?? '' };
+  const out = stdout?.toString(encoding) ?? '';
+  // People read it, also where the answer is read as bytes.
+  return { code: status, is_cut: errorCode(error) === 'ENOBUFS', out, err: stderr?.toString() ?? '' };
 }
 
 function gitLine(args: readonly string[], root: string, { PATH, ...environment }: GitLine['env']): GitLine {

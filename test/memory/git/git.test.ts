@@ -14,7 +14,9 @@ import { delimiter, join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { systemProgram } from '../../../bridge/agents/program/findProgram.js';
 import { Git } from '../../../memory/git/git.js';
+import { runGit } from '../../../memory/git/gitLine.js';
 import { readSettings } from '../../../memory/git/settings.js';
+import { MINUTE } from '../../../src/time.js';
 import { watchkeeper } from '../../bridge/cli/program.js';
 import { testFolder } from '../../harness/folder.js';
 import { put } from './plainGit.js';
@@ -72,6 +74,15 @@ describe('a git of the project on PATH', () => {
     };
     expect(stateOf(asked(linked, variables))?.branch).toBe('linked');
     expect(site.marks()).toEqual([]);
+  });
+});
+
+test('its words at a refusal are text, also where its answer is read as bytes', () => {
+  const line = { command: '/bin/sh', args: ['-c', 'cat; printf ä >&2'], env: {} };
+  expect(runGit(line, { limitMs: MINUTE, encoding: 'latin1', input: '\xff' })).toMatchObject({
+    code: 0,
+    out: '\xff',
+    err: 'ä',
   });
 });
 
