@@ -1,7 +1,7 @@
 /** A handoff as Markdown with front matter, out and in: teams keep such files in their repositories. */
 import { parse } from 'yaml';
 import { describeError, UsageError } from '../../src/errors.js';
-import { inMarkdown } from '../../src/log/markdown.js';
+import { Fences, inMarkdown } from '../../src/log/markdown.js';
 import { visible } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
 import type { HandoffDocument } from '../handoffs/document.js';
@@ -32,11 +32,12 @@ const ALIASES: Readonly<Record<string, Field | 'references'>> = {
   ...{ notes: 'notes', 'other notes': 'notes' },
 };
 const FRONT = /^---\r?\n([\s\S]*?)\r?\n---\r?\n/;
-const FENCE = /^(?:```|~~~)/;
 /** Outside of code, these would begin a section, or a tag that hides what follows. A backslash is before them in the file. */
 const MARKUP = /(?<code>(`+)(?!`).+?(?<!`)\2(?!`))|^(?=#{1,2}\s)|(?<!\\)<(?=[a-z/!?])/gi;
 const ESCAPED = /(?<code>(`+)(?!`).+?(?<!`)\2(?!`))|^\\(?=#{1,2}\s)|\\(?=<[a-z/!?])/gi;
 const ITEM = /^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ x]\]\s+)?/i;
+/** Also of a list in a list. */
+const ITEMS = new RegExp(`^(?:${ITEM.source.slice(1)})+`, 'i');
 
 /** @returns the text of a file, with a line end */
 export function handoffMarkdown({ state: { offer, answer } }: Handoff): string {
@@ -63,18 +64,25 @@ function itemOf(text: string): string {
   return `- ${escapedLines(text).join('\n  ')}`;
 }
 
-/** @returns the author's Markdown, of which no line is taken for a part of the file around it */
+/** @returns the author's Markdown, of which no line is taken for a part of the file around it. Code that does not end gets an end */
 function escapedLines(text: string): string[] {
-  return outsideCode(text.split('\n'), (line) => line.replace(MARKUP, (all, code) => code ?? `\\${all}`));
+  const fences = new Fences();
+  const lines = outsideCode(
+    text.split('\n'),
+    (line) => line.replace(MARKUP, (all, code) => code ?? `\\${all}`),
+    fences,
+  );
+  // So far to the right, it also ends code in an item of a list.
+  return fences.open === null ? lines : [...lines, `   ${fences.open}`];
 }
 
-function outsideCode(lines: readonly string[], change: (line: string) => string): string[] {
-  let isCode = false;
-  return lines.map((line) => {
-    const isFence = FENCE.test(line.trimStart());
-    if (isFence) isCode = !isCode;
-    return isFence || isCode ? line : change(line);
-  });
+function outsideCode(lines: readonly string[], change: (line: string) => string, fences = new Fences()): string[] {
+  return lines.map((line) => (isCode(line, fences) ? line : change(line)));
+}
+
+/** Whether it is code, or a fence around code. An item of a list may begin with a fence. */
+function isCode(line: string, fences: Fences): boolean {
+  return fences.take(fences.open === null ? line.replace(ITEMS, '') : line) !== 'text';
 }
 
 /**
@@ -133,10 +141,9 @@ interface Section {
 function sectionsOf(body: string): { readonly title: string | null; readonly sections: readonly Section[] } {
   let title: string | null = null;
   const sections: Section[] = [{ heading: null, lines: [] }];
-  let isCode = false;
+  const fences = new Fences();
   for (const line of body.split(/\r?\n/)) {
-    if (FENCE.test(line)) isCode = !isCode;
-    const [, marks = '', heading = ''] = (isCode ? null : /^(#{1,2})\s+(.*?)\s*#*$/.exec(line)) ?? [];
+    const [, marks = '', heading = ''] = (isCode(line, fences) ? null : /^(#{1,2})\s+(.*?)\s*#*$/.exec(line)) ?? [];
     if (marks === '#' && title === null) title = heading;
     else if (marks !== '') sections.push({ heading, lines: [] });
     else sections.at(-1)?.lines.push(line);
@@ -148,10 +155,11 @@ function sectionsOf(body: string): { readonly title: string | null; readonly sec
 function itemsOf(lines: readonly string[]): string[] {
   const items: string[] = [];
   let isNew = true;
-  let isCode = false;
+  const fences = new Fences();
   for (const line of lines) {
-    if (FENCE.test(line.trimStart())) isCode = !isCode;
-    const isItem = !isCode && ITEM.test(line) && !/^\s{2,}/.test(line);
+    const isInCode = fences.open !== null;
+    isCode(line, fences);
+    const isItem = !isInCode && ITEM.test(line) && !/^\s{2,}/.test(line);
     if (isItem || (isNew && line.trim() !== '')) items.push(line.replace(ITEM, ''));
     else if (items.length > 0) items[items.length - 1] += `\n${line.replace(/^ {1,2}/, '')}`;
     isNew = line.trim() === '' && !items.some((item) => item.trim() !== '');

@@ -20,6 +20,7 @@ export type DeedVariables = { readonly [Name in (typeof DEED_VARIABLES)[number]]
 const ALL = ['PATH', 'HOME', ...DEED_VARIABLES] as const;
 type All = { readonly [Name in (typeof ALL)[number]]?: string | undefined };
 
+/** @returns those of a caller, with the ones that say where git and its user are, and no others */
 export function deedVariables(variables: All): All {
   return Object.fromEntries(ALL.map((name) => [name, variables[name]]));
 }

@@ -46,13 +46,17 @@ export interface DirtNow {
 export class Git {
   readonly #root: string;
   readonly #variables: GitVariables;
-  /** Git's words at the last question that it refused; null if there are none. */
-  refusal: string | null = null;
+  #refusal: string | null = null;
 
   /** @param root the top level of a worktree */
   constructor(root: string, { PATH, HOME }: GitVariables) {
     this.#root = root;
     this.#variables = { PATH, HOME };
+  }
+
+  /** Git's words, if it refused the last question; null if there are none. */
+  get refusal(): string | null {
+    return this.#refusal;
   }
 
   /**
@@ -171,9 +175,10 @@ export class Git {
   }
 
   #within<Answer>(asking: Asking, question: (repository: Repository) => Answer | null): Answer | null {
+    this.#refusal = null;
     return withRepository(this.#root, this.#variables, asking, (repository) => {
       const answer = question(repository);
-      this.refusal = repository.refusal;
+      this.#refusal = repository.refusal;
       return answer;
     });
   }

@@ -13,11 +13,11 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import { realpathSync } from 'node:fs';
-import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import { errorCode } from '../../src/errors.js';
-import { type GitFolders, gitFoldersOf } from './checkout.js';
+import type { GitFolders } from './checkout.js';
 import { type DeedVariables, deedVariables } from './deedVariables.js';
+import { pathOutside } from './outside.js';
 
 const MOST_BYTES = 64 * 1024 * 1024;
 
@@ -191,7 +191,7 @@ export interface GitCall {
   readonly limitMs: number;
   /** Standard input; none if missing. */
   readonly input?: string | undefined;
-  /** `latin1` keeps every byte apart, for texts that are compared; `utf8` if missing. */
+  /** Of input and answer. `latin1` keeps every byte apart, for texts that are compared; `utf8` if missing. */
   readonly encoding?: 'utf8' | 'latin1' | undefined;
 }
 
@@ -200,15 +200,17 @@ export function runGit({ command, args, env }: GitLine, { limitMs, input, encodi
   const { status, stdout, stderr, error } = spawnSync(command, args, {
     // The `git` of a version manager may read files of its directory first.
     cwd: '/',
-    encoding,
+    encoding: 'buffer',
     timeout: limitMs,
     killSignal: 'SIGKILL',
     maxBuffer: MOST_BYTES,
-    ...(input !== undefined && { input }),
+    ...(input !== undefined && { input: Buffer.from(input, encoding) }),
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     env,
   });
-  return { code: status, is_cut: errorCode(error) === 'ENOBUFS', out: stdout ?? '', err: stderr ?? '' };
+  const out = stdout?.toString(encoding) ?? '';
+  // People read it, also where the answer is read as bytes.
+  return { code: status, is_cut: errorCode(error) === 'ENOBUFS', out, err: stderr?.toString() ?? '' };
 }
 
 function gitLine(args: readonly string[], root: string, { PATH, ...environment }: GitLine['env']): GitLine {
@@ -217,37 +219,4 @@ function gitLine(args: readonly string[], root: string, { PATH, ...environment }
     args,
     env: { ...environment, ...pathOutside(root, PATH), GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' },
   };
-}
-
-/** `npx` puts `node_modules/.bin` of the project first, and a shell perhaps `.venv/bin`: an agent can put a `git` there. */
-export function pathOutside(root: string, path: string | undefined): Pick<GitVariables, 'PATH'> {
-  if (path === undefined) return {};
-  const projects = [root, mainCheckoutOf(root)].flatMap((project) => [project, realOf(project)]);
-  const isOutside = (folder: string) => projects.every((project) => !isInside(folder, project));
-  const folders = path.split(delimiter).filter((folder) => isAbsolute(folder));
-  return { PATH: folders.filter((folder) => isOutside(folder) && isOutside(realOf(folder))).join(delimiter) };
-}
-
-/** @returns the checkout from which a linked worktree was made; the directory itself if it is no such worktree */
-function mainCheckoutOf(root: string): string {
-  try {
-    const { common } = gitFoldersOf(root);
-    return basename(common) === '.git' ? dirname(common) : root;
-  } catch {
-    return root;
-  }
-}
-
-/** @returns whether a folder is another one or below it; both are absolute */
-export function isInside(folder: string, other: string): boolean {
-  const path = relative(other, folder);
-  return path !== '..' && !path.startsWith(`..${sep}`);
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }

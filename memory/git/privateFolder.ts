@@ -13,7 +13,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { hasPid } from '../../src/host/procfs.js';
 import { DAY } from '../../src/time.js';
-import { isInside, TRIAL } from './gitLine.js';
+import { TRIAL } from './gitLine.js';
+import { isInside } from './outside.js';
 
 const PREFIX = 'watchkeeper-git-';
 const MADE_BY = new RegExp(`^${PREFIX}(\\d+)-`);

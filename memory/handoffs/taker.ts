@@ -23,8 +23,9 @@ export function answeredFrom({ directory }: Pick<Surroundings, 'directory'>): An
   return { user: accountName(), directory, terminal: terminalName() };
 }
 
-/** @returns whether the one who asks is the worker that gave the answer */
-export function isSameWorker(answer: Answer, { session_id, holder, origin, workspace }: Taker): boolean {
+/** @param taker the worker that asks @returns whether that worker gave the answer */
+export function isSameWorker(answer: Answer, taker: Taker): boolean {
+  const { session_id, holder, origin, workspace } = taker;
   const isPerson = origin === 'person';
   if (!isSameMessage(answer.session_id, session_id) || (answer.origin === 'person') !== isPerson) return false;
   if (isPerson) return answer.by?.user === accountName();

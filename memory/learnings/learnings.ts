@@ -171,6 +171,7 @@ export function shortId(id: string): string {
 }
 
 /**
+ * @param all by id, the oldest first
  * @param what for the error: `learning`
  * @param name an id, or the beginning or the end of one
  * @throws UsageError if it names none, or several
@@ -180,7 +181,7 @@ export function namedIn<Entry extends { readonly text: string }>(
   what: string,
   name: string,
 ): Entry {
-  const ids = idsNamed([...all.keys()], name);
+  const ids = idsNamed([...all.keys()].toReversed(), name);
   if (ids.length > 1) {
     const rows = ids.map((id) => `${id}  ${all.get(id)?.text}`);
     throw ambiguous(name, rows, `${what}s`);

@@ -15,7 +15,7 @@ import { worktreeAround } from '../worktrees/worktree.js';
 import { type Judge, lookAt } from './look.js';
 import { locator, placesAround } from './standing.js';
 
-/** More programs than one starts in the other. */
+/** A guard: a longer chain of programs, each started by the next, is not followed. */
 const MOST_STARTERS = 64;
 
 export interface SessionInside {
@@ -58,17 +58,32 @@ const A_GUEST = { holds: false, is_own: false, agent_is_here: true } as const;
 export async function insideOf(memory: Memory, worktrees: readonly Path[], judge: Judge): Promise<Map<string, Inside>> {
   const published = agentsIn(memory, worktrees);
   const sessions = await sessionsIn(memory, worktrees, { published, judge });
-  const here = memory.surroundings.process;
-  // The first window of any directory has started it, it works for the windows of all, and needs no directory.
-  const places = processPlaces()?.filter(({ pid }) => pid !== here.pid && !isServer(readArguments(pid))) ?? null;
+  const all = processesIn(worktrees, memory.surroundings.process.pid);
   return new Map(
     worktrees.map(({ path }) => {
-      const inside = places?.filter(({ directory }) => isIn(worktrees, path, directory)) ?? null;
+      const inside = all === null ? null : (all.get(path) ?? []);
       const agents = withUnpublished(memory, published.get(path) ?? [], inside ?? []);
       const processes = inside?.filter(({ pid }) => agents.every((agent) => agent.pid !== pid)) ?? null;
       return [path, { sessions: sessions.get(path) ?? [], agents, processes }];
     }),
   );
+}
+
+/**
+ * A host has thousands of processes, so each is located once, and only those inside are read.
+ * @param own the pid of this process, which is left out
+ * @returns by path of the worktree; null if this host does not show where its processes work
+ */
+function processesIn(worktrees: readonly Path[], own: number): Map<string, ProcessPlace[]> | null {
+  const places = processPlaces();
+  if (places === null) return null;
+  const found = new Map<string, ProcessPlace[]>(worktrees.map(({ path }) => [path, []]));
+  for (const place of places) {
+    const inside = found.get(worktreeAround(worktrees, place.directory)?.path ?? '');
+    // The first window of any directory has started a server. It works for the windows of all, and needs no directory.
+    if (place.pid !== own && inside !== undefined && !isServer(readArguments(place.pid))) inside.push(place);
+  }
+  return found;
 }
 
 /** A program may be several processes: one that an agent has started is another agent only if it has a session of its own. */
@@ -87,10 +102,6 @@ function withUnpublished(
   const isStarted = ({ pid }: AgentInside) =>
     startersOf(pid, MOST_STARTERS).some((starter) => all.some((agent) => agent.pid === starter));
   return all.filter((agent) => agent.session_id !== null || published.includes(agent) || !isStarted(agent));
-}
-
-function isIn(worktrees: readonly Path[], path: string, directory: string): boolean {
-  return worktreeAround(worktrees, directory)?.path === path;
 }
 
 function sessionOf({ bindings, surroundings }: Memory, pid: number): string | null {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { commandsIn } from './commandParts.js';
 
 /** It begins a text that the command reads, up to a line that is only the word behind it. */
-const HERE = /<<-?\s*(['"]?)(\w+)\1/;
+const HERE = /(?<!<)<<(?!<)-?\s*(['"]?)(\w+)\1/;
 /** Quoted words are passed over; a word that the shell changes first, as a variable or a pattern, names no file for sure. */
 const REDIRECTION =
   /(?:[&\d]?>{1,2})\s*(?:"([^"\\$`]+)"|'([^']+)'|([^\s"'\\$`*?[\]{}()<>;|&!#]+))(?=[\s;|&)]|$)|'[^']*'|"(?:\\.|[^"\\])*"|\\./g;

@@ -55,6 +55,7 @@ interface CutOff extends Pick<Ended, 'kept' | 'way_back'> {
   readonly finished_by: string;
 }
 
+/** @returns why a removal has stopped half-way, and what a person can do: bring it back, or finish it */
 export function cutOffLines({ name, fault, kept, way_back, finished_by }: CutOff): string[] {
   return [
     `${name} is not removed whole: ${fault}`,

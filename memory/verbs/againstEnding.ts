@@ -3,7 +3,7 @@
 import type { ProcessPlace } from '../../src/host/directories.js';
 import { startersOf } from '../../src/host/processes.js';
 import { shellWord } from '../../src/log/shellWords.js';
-import { isInside } from '../git/gitLine.js';
+import { isInside } from '../git/outside.js';
 import { Handoffs } from '../handoffs/handoffs.js';
 import type { Inside } from '../look/inWorktrees.js';
 import type { Memory } from '../sessions/memory.js';
@@ -44,7 +44,7 @@ export function offeredIn(memory: Memory): Map<string, string[]> {
 }
 
 /** @returns the reasons 1 to 4 */
-export function reasonsAround(memory: Memory, { path }: Worktree, around: Around): Reason[] {
+export function reasonsAround(memory: Memory, { path }: Pick<Worktree, 'path'>, around: Around): Reason[] {
   const inside = around.inside.get(path);
   const offered = around.offered.get(worktreeAt(path).id) ?? [];
   return [
@@ -72,17 +72,20 @@ function processReasons(
   const own = new Set(all.length > 0 ? startersOf(process.pid, MOST_ABOVE) : []);
   const isShellFound = all.some(({ pid }) => own.has(pid));
   const remedy = `\`cd ${shellWord(home)}\``;
-  const starterOf = ({ pid }: Found) =>
-    own.has(pid) ? undefined : startersOf(pid, MOST_ABOVE).find((one) => agents.some((agent) => agent.pid === one));
+  const pids = new Set(agents.map(({ pid }) => pid));
+  // Without `/proc`, each look at a process starts a program.
+  const starters = new Map(
+    all.map(({ pid }) => [pid, own.has(pid) ? undefined : startersOf(pid, MOST_ABOVE).find((one) => pids.has(one))]),
+  );
   return [
     ...(isCaller && !isShellFound
       ? [{ reason: 'in_use', words: 'this command was called in it', remedy } as const]
       : []),
     ...all
-      .filter((found) => starterOf(found) === undefined)
+      .filter((found) => starters.get(found.pid) === undefined)
       .map((found): Reason => {
         const caller = own.has(found.pid) ? ', which has called this command,' : '';
-        const started = startedWords(all.filter((one) => starterOf(one) === found.pid));
+        const started = startedWords(all.filter((one) => starters.get(one.pid) === found.pid));
         const words = `${named(found)}${caller} works in it${started}`;
         return { reason: 'in_use', words, remedy: caller === '' ? endOf(found) : remedy };
       }),

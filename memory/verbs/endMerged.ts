@@ -154,7 +154,7 @@ function judge(memory: Memory, place: RepositoryPlace, around: Around): Judged {
   };
 }
 
-/** Somebody may be about to begin in it: its commit is merged only because it has none of its own. */
+/** An agent or a person may be about to begin in it: its commit is merged only because it has none of its own. */
 function unusedReasons({ name, worktree: { created_at, folder } }: Examined, now: number): Reason[] {
   if (created_at === null || folder === null || now - created_at > UNUSED_MS || !isUntouched(folder)) return [];
   const words = `it was made ${ago(now - created_at)}, and nothing has been committed in it`;

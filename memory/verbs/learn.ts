@@ -213,7 +213,7 @@ export const dropLearning = verb({
     const state = learnings.readToChange();
     const dropped = [...state.dropped].map((gone) => [gone, { id: gone, text: 'dropped already' }] as const);
     const { id } = namedIn(
-      new Map<string, { id: string; text: string }>([...state.learnings, ...dropped]),
+      new Map<string, { id: string; text: string }>([...dropped, ...state.learnings]),
       'learning',
       name,
     );

@@ -23,7 +23,7 @@ import { sizeOf } from '../worktrees/size.js';
 import { wayBack } from '../worktrees/wayBack.js';
 import { type Worktree, worktreeAround, worktreesNamed } from '../worktrees/worktree.js';
 import { flag, neededWord } from './fields.js';
-import { unanswered as refused } from './unanswered.js';
+import { unanswered } from './unanswered.js';
 import { type Outcome, verb } from './verb.js';
 
 /** As many names of changed files are enough for a program that decides what to look at. */
@@ -39,8 +39,8 @@ export const list = verb({
   async run(memory, { size, removed: isOfRemoved }, { judge }): Promise<Outcome> {
     const place = placeOf(memory);
     const found = listWorktrees(place, memory.surroundings.process, memory.surroundings.variables);
-    if (found === null) throw refused(place, memory.surroundings.variables);
-    const { base, worktrees, removed, unfinished, running, kept, unanswered } = found;
+    if (found === null) throw unanswered(place, memory.surroundings.variables);
+    const { base, worktrees, removed, unfinished, running, kept } = found;
     const going = new Set([...unfinished, ...running].map(({ folder }) => folder));
     const inside = await insideOf(memory, worktrees, judge);
     // A log that cannot be read is no reason to leave out a worktree: its session counts as one that left nothing unfinished.
@@ -69,7 +69,7 @@ export const list = verb({
             unfinished: new Set(open.rows.map(({ session_id }) => session_id)),
             below: removedNotes({ kept: kept ?? [], unfinished, running }, memory.settings.removed_days),
           }),
-      asides: unanswered.map(memory.stamp.redact),
+      asides: found.unanswered.map(memory.stamp.redact),
     };
   },
 });
@@ -98,7 +98,7 @@ function worktreeNamed(memory: Memory, name: string): Worktree {
   const place = placeOf(memory);
   const { process, variables, directory } = memory.surroundings;
   const worktrees = findWorktrees(place, process, variables);
-  if (worktrees === null) throw refused(place, memory.surroundings.variables);
+  if (worktrees === null) throw unanswered(place, memory.surroundings.variables);
   return worktreeAmong(worktrees, name, directory);
 }
 

@@ -4,6 +4,8 @@ import { getSystemErrorMap } from 'node:util';
 import { describeError, errorCode } from '../../src/errors.js';
 
 const SLASH = Buffer.from('/');
+/** Errors that say that nothing has that path. */
+const ABSENT: readonly string[] = ['ENOENT', 'ENOTDIR'];
 const OTHER_DISK = 'another file system is mounted there';
 
 /**
@@ -11,28 +13,30 @@ const OTHER_DISK = 'another file system is mounted there';
  * @returns which file cannot be deleted, and why; null if nothing is left
  */
 export function deleteFolder(folder: string): string | null {
-  const device = lstatSync(folder, { throwIfNoEntry: false })?.dev;
-  return device === undefined ? null : deleteAt(Buffer.from(folder), device);
+  return deleteAt(Buffer.from(folder), null);
 }
 
-/** @param path a name of a file may be no text */
-function deleteAt(path: Buffer, device: number): string | null {
+/**
+ * @param path a name of a file may be no text
+ * @param device the number of the file system that the folder is on; null for the folder itself
+ */
+function deleteAt(path: Buffer, device: number | null): string | null {
   try {
     const stat = lstatSync(path);
     if (!stat.isDirectory()) {
       unlinkSync(path);
       return null;
     }
-    if (stat.dev !== device) return fault(path, OTHER_DISK);
+    if (device !== null && stat.dev !== device) return fault(path, OTHER_DISK);
     for (const name of readdirSync(path, { encoding: 'buffer' })) {
-      const left = deleteAt(Buffer.concat([path, SLASH, name]), device);
+      const left = deleteAt(Buffer.concat([path, SLASH, name]), stat.dev);
       if (left !== null) return left;
     }
     rmdirSync(path);
     return null;
   } catch (error) {
     // Another process may have deleted it in the meantime.
-    return errorCode(error) === 'ENOENT' ? null : fault(path, wordsOf(error));
+    return ABSENT.includes(errorCode(error)) ? null : fault(path, wordsOf(error));
   }
 }
 

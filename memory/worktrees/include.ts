@@ -14,7 +14,7 @@ import {
 import { dirname, join } from 'node:path';
 import { describeError } from '../../src/errors.js';
 import { READ_NO_LINK, readPlainFileSync } from '../../src/files/plainFile.js';
-import { isInside } from '../git/gitLine.js';
+import { isInside } from '../git/outside.js';
 import type { Repository, WorktreePlace } from '../git/repository.js';
 import { realOf } from '../workspaces/workspace.js';
 

@@ -5,7 +5,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gitFoldersOf } from '../git/checkout.js';
-import { type GitVariables, pathOutside } from '../git/gitLine.js';
+import type { GitVariables } from '../git/gitLine.js';
+import { pathOutside } from '../git/outside.js';
 import { type Refusal, refusalAt } from '../git/refusal.js';
 import { type Asking, type Repository, type WorktreePlace, withRepository } from '../git/repository.js';
 import { type Dirt, stateOf } from './dirt.js';

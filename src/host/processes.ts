@@ -28,7 +28,11 @@ export function systemProcessTable(): ProcessTable {
   return showsOwnNamespace() ? procTable : psTable;
 }
 
-/** @returns the pids of the processes that have started it, the nearest first, but for the first process of the host */
+/**
+ * Without `/proc`, each step starts a program.
+ * @param most how many are followed
+ * @returns the pids of the processes that have started it, the nearest first, without the first process of the host
+ */
 export function startersOf(pid: number, most: number): number[] {
   const table = systemProcessTable();
   const found: number[] = [];

@@ -9,7 +9,9 @@ const ACTED_ON = /@(?=[\w-])|#(?=\d)|\bGH-(?=\d)|:\/\/|www\.|(?<![0-9A-Z_])[0-9a
 /** A word, without the brackets and the punctuation around it. */
 const TOKEN = /^([([{"'<*_]*)(.*?)([)\]}"'>*_.,;:!?]*)$/;
 const CODE = /(?<![\\`])(`+)(?!`)(?<code>.+?)(?<!`)\1(?!`)/;
-const LINK = /!?\[(?<text>(?:[^\]`]|`[^`]*`)*)\]\(\s*<?(?<address>[^)\s>]+)[^)]*\)/;
+/** Each part has a bound, because a search for its end begins at each bracket. A longer link is shown as it is typed. */
+const LINK =
+  /!?\[(?<text>(?:[^\]`]|`[^`]{0,200}`){0,500})\]\(\s{0,9}<?(?<address>[^)\s>]{1,1000})(?:[\s>][^)]{0,500})?\)/;
 const CODE_ALONE = new RegExp(CODE, 'g');
 const CODE_OR_LINK = new RegExp(`${CODE.source}|${LINK.source}`, 'g');
 /** The beginning of a tag, and of a character by its name. */
@@ -51,26 +53,37 @@ export function inCode(text: string): string {
  * @returns its lines. Lists, emphasis and code stay; its headings cannot be taken for those of the document around it
  */
 export function foreignMarkdown(text: string): string[] {
-  const lines: string[] = [];
-  let fence: string | null = null;
-  for (const raw of visible(text.replaceAll('\r\n', '\n')).split('\n')) {
-    const mark = marksOf(raw);
-    if (fence !== null) {
-      const isEnd: boolean = mark?.startsWith(fence) === true && raw.trim() === mark;
-      lines.push(isEnd ? fence : raw);
-      if (isEnd) fence = null;
-    } else if (mark !== null) {
-      fence = mark;
-      lines.push(raw.trim());
-    } else lines.push(foreignLine(raw));
-  }
-  return fence === null ? lines : [...lines, fence];
+  const fences = new Fences();
+  const lines = visible(text.replaceAll('\r\n', '\n'))
+    .split('\n')
+    .map((raw) => {
+      const { open } = fences;
+      const kind = fences.take(raw);
+      if (kind === 'text') return foreignLine(raw);
+      if (kind === 'code') return raw;
+      // Indented, it might be the middle of a paragraph.
+      return open ?? raw.trim();
+    });
+  return fences.open === null ? lines : [...lines, fences.open];
 }
 
-/** Indented, it might be the middle of a paragraph: so it is written without. */
-function marksOf(line: string): string | null {
-  const [, ticks, waves] = FENCE.exec(line) ?? [];
-  return ticks ?? waves ?? null;
+/** Follows the lines of a document, to know which of them are code between two fences. */
+export class Fences {
+  /** The marks that end the code; null outside of code. */
+  open: string | null = null;
+
+  /** @returns what the next line is */
+  take(line: string): 'text' | 'begin' | 'code' | 'end' {
+    const [, ticks, waves] = FENCE.exec(line) ?? [];
+    const marks = ticks ?? waves ?? null;
+    if (this.open !== null) {
+      if (marks?.startsWith(this.open) !== true || line.trim() !== marks) return 'code';
+      this.open = null;
+      return 'end';
+    }
+    this.open = marks;
+    return marks === null ? 'text' : 'begin';
+  }
 }
 
 function foreignLine(line: string): string {

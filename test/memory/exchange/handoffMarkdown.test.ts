@@ -60,6 +60,22 @@ describe('Markdown', () => {
     expect(text).toContain('- tokens live 1 h\n  see auth.ts:12 \\<details>\n');
   });
 
+  test.each<[string, string[], string | null]>([
+    ['in other marks', ['~~~\n```\n# x\n~~~'], null],
+    ['in more marks', ['````\n```\n# x\n````'], null],
+    ['with a blank before it', ['text\n  ```\n# x\n  ```'], null],
+    ['in an item of its list', ['- ```\n  # x\n  ```\n- end'], null],
+    ['that begins an item', ['```sh\n# x\n```', 'the second'], null],
+    ['that does not end', ['```\n# x', 'the second'], '   ```'],
+  ])('code %s hides no section behind it, and forges none', (_, texts, end) => {
+    const [state = ''] = texts;
+    const document = documentOf({ ...DOCUMENT, state, done: texts, next: ['the last'] }, redactShapes);
+    const offered = { ...HANDOFF, state: { ...HANDOFF.state, offer: { ...HANDOFF.state.offer, document } } };
+    const whole = (text: string) => (end === null || text !== state ? text : `${text}\n${end}`);
+    const back = documentOf(handoffIn(handoffMarkdown(offered)), redactShapes);
+    expect(back).toEqual({ ...document, state: whole(state), done: document.done.map(whole) });
+  });
+
   test('of others is read by the names of its sections', () => {
     const text = `---
 date: 2026-01-02

@@ -1,11 +1,22 @@
 /** What an agent can do to our questions besides naming programs, and what they do not see. */
 import { spawnSync } from 'node:child_process';
-import { chownSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync } from 'node:fs';
+import {
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+} from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { systemProgram } from '../../../bridge/agents/program/findProgram.js';
 import { Git } from '../../../memory/git/git.js';
+import { runGit } from '../../../memory/git/gitLine.js';
 import { readSettings } from '../../../memory/git/settings.js';
+import { MINUTE } from '../../../src/time.js';
 import { watchkeeper } from '../../bridge/cli/program.js';
 import { testFolder } from '../../harness/folder.js';
 import { put } from './plainGit.js';
@@ -64,6 +75,24 @@ describe('a git of the project on PATH', () => {
     expect(stateOf(asked(linked, variables))?.branch).toBe('linked');
     expect(site.marks()).toEqual([]);
   });
+});
+
+test('its words at a refusal are text, also where its answer is read as bytes', () => {
+  const line = { command: '/bin/sh', args: ['-c', 'cat; printf ä >&2'], env: {} };
+  expect(runGit(line, { limitMs: MINUTE, encoding: 'latin1', input: '\xff' })).toMatchObject({
+    code: 0,
+    out: '\xff',
+    err: 'ä',
+  });
+});
+
+test('its words at a refusal are about the last question', () => {
+  const git = asked();
+  truncateSync(site.in('.git/index'), 20);
+  expect(git.state()).toBe('unanswered');
+  expect(git.refusal).toMatch(/index file smaller than expected$/);
+  rmSync(site.in('.git'), { recursive: true });
+  expect([git.checkout(), git.refusal]).toEqual([null, null]);
 });
 
 test('a configuration that an agent writes in the middle of a question names nothing', () => {

@@ -78,10 +78,12 @@ describe('what is added', () => {
   test('is named by a part of its id; a part that several have lists them, each in a line', async () => {
     const first = (await add('one')).learning;
     const second = (await add('two')).learning;
+    const third = (await add('three')).learning;
     await scene.asked(dropLearning, { id: first });
     const part = first.slice(0, 4);
     expect((await scene.asked(dropLearning, { id: part })).message.split('\n')).toEqual([
-      `"${part}" may be one of 2 learnings. Name more of its id:`,
+      `"${part}" may be one of 3 learnings. Name more of its id:`,
+      `  ${third}  three`,
       `  ${second}  two`,
       `  ${first}  dropped already`,
     ]);

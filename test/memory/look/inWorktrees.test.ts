@@ -7,7 +7,6 @@ import type { Doing } from '../../../memory/condition/stuck.js';
 import { insideOf } from '../../../memory/look/inWorktrees.js';
 import { startConversation } from '../../../memory/programs/conversationStart.js';
 import { reasonsAround } from '../../../memory/verbs/againstEnding.js';
-import type { Worktree } from '../../../memory/worktrees/worktree.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
 import { eventually } from '../../e2e/eventually.js';
 import { afterThisTest } from '../../harness/scope.js';
@@ -89,7 +88,7 @@ test('the server of a program is no agent where it was started: a session in it 
   });
   const reasons = (inside: typeof working) => {
     const around = { inside, bridge: [], offered: new Map(), worktrees: [], home: scene.made.root };
-    return reasonsAround(scene.open(), { path: scene.one } as Worktree, around).map(({ words }) => words);
+    return reasonsAround(scene.open(), { path: scene.one }, around).map(({ words }) => words);
   };
   expect(reasons(working)).toEqual([
     `an agent works in it on session ${session.id}, in the server of its program (pid ${server.pid})`,

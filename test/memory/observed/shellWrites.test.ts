@@ -8,6 +8,7 @@ test.each([
   ['npm test &> all.txt', ['all.txt']],
   ["cat > 'with blank.ts' <<'EOF'\n<b>bold</b> > not.ts\nEOF\necho done > after.ts", ['with blank.ts', 'after.ts']],
   ['cat <<EOF > page.html\n<p>half', ['page.html']],
+  ['cat <<< word\necho b > b.txt', ['b.txt']],
   ['cd sub && echo a > a.txt && cd ../other && echo b > b.txt', ['sub/a.txt', 'other/b.txt']],
   ['(cd "/tmp/x y" && echo a > a.txt)', ['/tmp/x y/a.txt']],
   ['echo a > a.txt && echo b >a.txt', ['a.txt']],

@@ -73,6 +73,12 @@ describe('Markdown of an agent', () => {
     expect(shown('text', '    ```', '@bob', '   `````', '@bob')).toEqual(['text', '```', '@bob', '```', '`@bob`']);
   });
 
+  test('of brackets that close nothing is read at once', () => {
+    const begun = performance.now();
+    for (const piece of ['[a](', '![', '[`']) foreignMarkdown(piece.repeat(2_000));
+    expect(performance.now() - begun).toBeLessThan(4_000);
+  });
+
   test('notifies nobody, links nothing, hides nothing', () => {
     expect(shown('**@bob** closes #3 <details> &num;4 \\` @ann')).toEqual([
       '**`@bob`** closes `#3` \\<details> \\&num;4 \\` `@ann`',

@@ -96,6 +96,9 @@ test('nothing behind a link is deleted, and a name that is no text is', () => {
   expect(deleteFolder(folder)).toBeNull();
   symlinkSync(precious, folder);
   expect(deleteFolder(folder)).toBeNull();
+  expect(deleteFolder(join(precious, 'file/below'))).toBeNull();
+  const long = join(precious, 'x'.repeat(300));
+  expect(deleteFolder(long)).toBe(`${long} cannot be deleted: name too long`);
   expect(lstatSync(folder, { throwIfNoEntry: false })).toBeUndefined();
   expect(readFileSync(join(precious, 'file'), 'utf8')).toBe('precious\n');
 });
