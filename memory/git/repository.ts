@@ -137,12 +137,7 @@ function repositoryIn(ours: string, asked: Place): Repository {
     prepareTrial(ours, common);
     return run(line, call);
   };
-  const known = new Map<string, readonly string[]>();
-  const obeyedIn = (place: WorktreePlace) => {
-    const found = known.get(place.folder) ?? ofPlace(place, asked).ofFiles;
-    known.set(place.folder, found);
-    return found;
-  };
+  const obeyedIn = obeyedBy(asked);
   return {
     isBare: isBare && folder === common,
     get isContainer() {
@@ -180,6 +175,16 @@ function repositoryIn(ours: string, asked: Place): Repository {
       };
       return runIn(place, line, { input, encoding: 'latin1' });
     },
+  };
+}
+
+/** @returns a function that gives the settings which git obeys in a worktree */
+function obeyedBy(asked: Place): (place: WorktreePlace) => readonly string[] {
+  const known = new Map<string, readonly string[]>();
+  return (place) => {
+    const found = known.get(place.folder) ?? ofPlace(place, asked).ofFiles;
+    known.set(place.folder, found);
+    return found;
   };
 }
 

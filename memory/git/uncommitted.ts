@@ -19,8 +19,9 @@ export function changesIn(repository: Repository, root: string, print: Print): s
   const { isBare, ask } = repository;
   const what = ['--porcelain=v1', '-z', '--untracked-files=all', '--no-renames', OF_SUBMODULES];
   const status = isBare ? null : ask(['status', ...what]);
-  const hidden = status === null ? null : hiddenIn(repository, { ...gitFoldersOf(root), root });
-  if (status === null || hidden === null) return null;
+  if (status === null) return null;
+  // An index may be too long to be listed: without the changes that are shown, there would be no answer at all.
+  const hidden = hiddenIn(repository, { ...gitFoldersOf(root), root }) ?? [];
   const entries = status.split('\0').filter((entry) => entry !== '');
   const own = print === 'plain' ? entries.filter((entry) => !isOwnWorktree(entry, root)) : entries;
   return [...own, ...hidden.map((path) => `${HIDDEN} ${Buffer.from(path, 'latin1').toString()}`)];
