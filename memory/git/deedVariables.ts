@@ -1,6 +1,6 @@
 /**
  * The variables of a caller that count when git does something for a person: where that person's configuration and keys are, and the
- * name for a commit. None of them names a program or a repository. A question gets none of them.
+ * name for a commit. None of them names a program or a repository. A question gets only {@link whereSettingsAre}.
  */
 export const DEED_VARIABLES = [
   'GIT_CONFIG_GLOBAL',
@@ -19,6 +19,11 @@ export type DeedVariables = { readonly [Name in (typeof DEED_VARIABLES)[number]]
 
 const ALL = ['PATH', 'HOME', ...DEED_VARIABLES] as const;
 type All = { readonly [Name in (typeof ALL)[number]]?: string | undefined };
+
+/** A file that is ignored goes with its worktree, so the person's own patterns and settings decide. */
+export function whereSettingsAre({ PATH, HOME, GIT_CONFIG_GLOBAL, XDG_CONFIG_HOME }: All): All {
+  return { PATH, HOME, GIT_CONFIG_GLOBAL, XDG_CONFIG_HOME };
+}
 
 /** @returns those of a caller, with the ones that say where git and its user are, and no others */
 export function deedVariables(variables: All): All {

@@ -16,7 +16,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { errorCode } from '../../src/errors.js';
 import type { GitFolders } from './checkout.js';
-import { type DeedVariables, deedVariables } from './deedVariables.js';
+import { type DeedVariables, deedVariables, whereSettingsAre } from './deedVariables.js';
 import { pathOutside } from './outside.js';
 
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -65,8 +65,9 @@ export function placeLine(directory: string, environment: GitLine['env']): GitLi
  * @param keys a regular expression
  * @returns the line that lists settings of a worktree and of its user; git exits with 1 if there are none
  */
-export function settingsLine(keys: string, root: string, folder: string, { PATH, HOME }: GitVariables): GitLine {
-  return gitLine(['-C', root, `--git-dir=${folder}`, 'config', '-z', '--get-regexp', keys], root, { PATH, HOME });
+export function settingsLine(keys: string, root: string, folder: string, variables: GitVariables): GitLine {
+  const words = ['-C', root, `--git-dir=${folder}`, 'config', '-z', '--get-regexp', keys];
+  return gitLine(words, root, whereSettingsAre(variables));
 }
 
 /**
@@ -83,7 +84,7 @@ const NO_CONFIGURATION = { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: 
 export function privateLine(repository: PrivateRepository, args: readonly string[], variables: GitVariables): GitLine {
   const { root, folder, common, ours, settings } = repository;
   return gitLine(['-C', root, ...settings.flatMap((setting) => ['-c', setting]), ...args], root, {
-    ...{ PATH: variables.PATH, HOME: variables.HOME },
+    ...whereSettingsAre(variables),
     GIT_DIR: folder,
     GIT_COMMON_DIR: ours,
     GIT_OBJECT_DIRECTORY: join(common, 'objects'),

@@ -1,11 +1,12 @@
 /** Why git has not answered a question: it refused, and said why, or it did not answer at all. Only then does asking again help. */
 import { SECOND } from '../../src/time.js';
+import { whereSettingsAre } from './deedVariables.js';
 import { type GitEnd, type GitVariables, placeLine, runGit } from './gitLine.js';
 
 /** Git exits so if it cannot do what it is asked. Below are answers, such as no. */
 export const FATAL = 128;
 const LIMIT_MS = 5 * SECOND;
-const IN_FRONT = /^(?:fatal|error): /;
+const IN_FRONT = /^(?:fatal|error|warning): /;
 
 export interface Refusal {
   /** Git's words at the last question that it refused, in one line; null if it did not answer the last one, or refused none. */
@@ -55,7 +56,7 @@ export function withRefusal(sentence: string, { refusal }: Refusal): string {
 }
 
 /** @returns why git does not work in a directory at all, such as because of its configuration or the owner of its files; null if it does */
-export function refusalAt(directory: string, { PATH, HOME }: GitVariables): string | null {
-  const end = runGit(placeLine(directory, { PATH, HOME }), { limitMs: LIMIT_MS });
+export function refusalAt(directory: string, variables: GitVariables): string | null {
+  const end = runGit(placeLine(directory, whereSettingsAre(variables)), { limitMs: LIMIT_MS });
   return end.code === 0 ? null : refusalOf(end);
 }

@@ -2,6 +2,7 @@
 import { existsSync, lstatSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkoutOf, type GitFolders, gitFoldersOf } from './checkout.js';
+import { whereSettingsAre } from './deedVariables.js';
 import {
   type GitCall,
   type GitEnd,
@@ -157,7 +158,8 @@ function repositoryIn(ours: string, asked: Place): Repository {
     },
     askIn(place, args, encoding, input) {
       const line = () => privateLine({ ...place, common, ours, settings: obeyedIn(place) }, args, variables);
-      return printedBy(runIn(place, line, { encoding, input }));
+      const end = runIn(place, line, { encoding, input });
+      return printedBy(UNREAD.test(end.err) ? refusals.note({ ...end, code: FATAL }) : end);
     },
     askFolder(folder, args) {
       return printedBy(run(privateLine({ root: folder, folder, common, ours, settings: [] }, args, variables)));
@@ -192,6 +194,9 @@ function printedBy({ code, out }: GitEnd): string | null {
   return code === 0 ? out : null;
 }
 
+/** Of a folder that it cannot read, git only warns, and lists no file: they would go unseen. One that has just gone has none. */
+const UNREAD = /^warning: could not open directory .*(?<!: No such file or directory)$/m;
+
 /** As git says it. */
 const REFUSED: GitEnd = { code: FATAL, out: '', err: 'its files belong to another user' };
 
@@ -199,12 +204,12 @@ const REFUSED: GitEnd = { code: FATAL, out: '', err: 'its files belong to anothe
  * Git refuses the files of other users unless `safe.directory` names them. A line that names the folders skips that check, so git is
  * asked before.
  */
-function ownFolders(root: string, { PATH, HOME }: GitVariables, limitMs: number): GitFolders | null {
+function ownFolders(root: string, variables: GitVariables, limitMs: number): GitFolders | null {
   try {
     const folders = gitFoldersOf(root);
     const { folder, common } = folders;
     if (areOwn([root, join(root, '.git'), folder, common])) return folders;
-    return runGit(placeLine(root, { PATH, HOME }), { limitMs }).code === 0 ? folders : null;
+    return runGit(placeLine(root, whereSettingsAre(variables)), { limitMs }).code === 0 ? folders : null;
   } catch {
     return null;
   }

@@ -24,6 +24,8 @@ const WITH_MODES = ['-c', 'core.fileMode=true'];
 const SUBMODULE = '160000';
 /** So many parents can one commit have without a command line that is too long. */
 const MOST_PARENTS = 1_000;
+/** Git says so of a name that it never takes, such as `.GIT`, and ends as if all were well. */
+const LEFT_OUT = /^Ignoring path /m;
 const ENTRY = /^(\d+) ([0-9a-f]+) (\d)\t(.*)$/s;
 
 export interface Contents {
@@ -178,7 +180,7 @@ class Writing {
 
   #keep(args: readonly string[], input?: string): string {
     const { code, out, err } = this.#repository.keepFiles(this.#place, [...WITH_MODES, ...args], input);
-    if (code !== 0) throw new NotWritten(`git cannot keep its files: ${err.trim()}`);
+    if (code !== 0 || LEFT_OUT.test(err)) throw new NotWritten(`git cannot keep its files: ${err.trim()}`);
     return out.trim();
   }
 

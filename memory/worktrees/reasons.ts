@@ -12,7 +12,7 @@ import { entryAt } from './entry.js';
 import { differingFiles } from './include.js';
 import { isBranchName } from './records.js';
 import { repositoriesAmong } from './repositories.js';
-import { isThere, together } from './submodules.js';
+import { initialisedAmong, together } from './submodules.js';
 import type { Worktree } from './worktree.js';
 
 /** `merge`: its change goes into the target. `discard`: it goes nowhere. `keep_branch`: only the folder goes. */
@@ -146,7 +146,7 @@ function lockReasons({ worktree: { lock, path } }: Facts): Reason[] {
 /** Their commits are nowhere else: those of a submodule are in git's folder for this worktree. */
 function repositoryReasons({ worktree, dirt, tracked, submodules, ignored, inside }: Facts): Reason[] {
   const { path, folder } = worktree;
-  const initialised = submodules.filter((submodule) => isThere(join(path, submodule)));
+  const initialised = initialisedAmong(path, submodules);
   const modules = join(folder, 'modules');
   const isKept = existsSync(modules) && readdirSync(modules).length > 0;
   const others = [...dirt.untracked, ...ignored];

@@ -15,7 +15,7 @@ import { failpoint } from '../../src/failpoints.js';
 import { MINUTE } from '../../src/time.js';
 import { deedLine, type GitVariables, ordinaryLine, runGit } from '../git/gitLine.js';
 import { deleteFolder } from './deletion.js';
-import { placeOnBranch } from './place.js';
+import { placeOnBranch, registeredIn } from './place.js';
 import { dropRecord, putAway, type Removal, writeRecord } from './records.js';
 import type { Table } from './table.js';
 
@@ -131,7 +131,8 @@ export function finishRemoval(
   const left = deleteFolder(doomed);
   failpoint('worktree.folder.after');
   if (left !== null) return { ...staying(removal, left), is_begun: true };
-  const unknown = existsSync(folder) && !existsSync(path) ? forget(common, removal, variables) : null;
+  const isLeft = existsSync(folder) && !existsSync(path) && !isOfAnother(common, removal);
+  const unknown = isLeft ? forget(common, removal, variables) : null;
   if (unknown !== null) return { ...staying(removal, `git does not forget ${path}: ${unknown}`), is_begun: true };
   const stays = removeBranch(repository, removal, variables);
   const isStaying = stays !== null && stays.length > 0;
@@ -157,6 +158,12 @@ function close(common: string, removal: Removal, isOther: boolean): string[] {
   } catch (error) {
     return [`the record of the removal is not put away in ${common}: ${describeError(error)}`];
   }
+}
+
+/** After `git worktree prune`, git gives the same folder to a new worktree elsewhere. */
+function isOfAnother(common: string, { path, folder }: Removal): boolean {
+  const root = registeredIn(common).find((one) => one.folder === folder)?.root ?? null;
+  return root !== null && root !== path && existsSync(root);
 }
 
 /** Twice, because of the lock of a process that is gone. Nothing is there any more that git could delete but its own folder. */

@@ -12,7 +12,7 @@ export interface Staged {
   readonly hidden: readonly string[];
   /** All files that git takes for unchanged, and for absent, as `latin1`. */
   readonly flagged: Readonly<Record<keyof typeof FLAGS, readonly string[]>>;
-  /** Paths of submodules, whether they are initialised or not. */
+  /** Paths of submodules, as `latin1`, whether they are initialised or not. */
   readonly submodules: readonly string[];
 }
 
@@ -27,10 +27,9 @@ export function stagedIn(repository: Repository, place: WorktreePlace): Staged |
   return { entries, hidden, flagged, submodules: submodulesAmong(entries) };
 }
 
-/** @param entries as of {@link Staged} @returns the paths of submodules */
+/** @param entries as of {@link Staged} @returns the paths of submodules, as `latin1` */
 export function submodulesAmong(entries: readonly string[]): string[] {
-  const modules = entries.filter((entry) => entry.startsWith(SUBMODULE));
-  return modules.map((entry) => Buffer.from(pathOf(entry), 'latin1').toString());
+  return entries.filter((entry) => entry.startsWith(SUBMODULE)).map(pathOf);
 }
 
 /** @returns the path of an entry, as `latin1` */

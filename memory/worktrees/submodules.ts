@@ -16,6 +16,7 @@ import { submodulesAmong } from './staged.js';
 const MODE = Buffer.from([0, 0, 0xe0, 0]);
 /** In an index that leaves entries to another file. */
 const SPLIT = 'link';
+const GIT = Buffer.from('/.git');
 const NO_ROOTS: ReadonlySet<string> = new Set();
 
 /** A repository about which git does not say it. */
@@ -48,7 +49,7 @@ export function dirtInSubmodules(
 function submodulesOf(repository: Repository, place: WorktreePlace): string[] | null {
   if (!mayHaveSome(place)) return [];
   const entries = repository.askIn(place, ['ls-files', '-s', '-z'], 'latin1')?.split('\0');
-  return entries === undefined ? null : submodulesAmong(entries).filter((path) => isThere(join(place.root, path)));
+  return entries === undefined ? null : initialisedAmong(place.root, submodulesAmong(entries));
 }
 
 function mayHaveSome({ folder }: WorktreePlace): boolean {
@@ -58,9 +59,11 @@ function mayHaveSome({ folder }: WorktreePlace): boolean {
   return index.includes(MODE) || index.includes(SPLIT);
 }
 
-/** Whether a submodule is initialised. */
-export function isThere(root: string): boolean {
-  return existsSync(join(root, '.git'));
+/** @param submodules their paths, as `latin1`: a name may be no text @returns those that have files, as people read them */
+export function initialisedAmong(root: string, submodules: readonly string[]): string[] {
+  const bytes = submodules.map((path) => Buffer.from(path, 'latin1'));
+  const initialised = bytes.filter((path) => existsSync(Buffer.concat([Buffer.from(`${root}/`), path, GIT])));
+  return initialised.map((path) => path.toString());
 }
 
 function dirtOf(root: string, variables: GitVariables, asking: Asking): Dirt | Unseen {

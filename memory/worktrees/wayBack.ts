@@ -36,6 +36,8 @@ export interface Removed {
 
 /** Git would take the patterns of another worktree over, and leave files out. */
 const ALL_FILES = ' -c core.sparseCheckout=false';
+/** Git ends with the fault of a hook, and no step after it would run. */
+const NO_HOOKS = ' -c core.hooksPath=/dev/null';
 /** Where the shared settings call the repository bare, git takes the new worktree for bare, too, until it has settings of its own. */
 const HAS_FILES = ' --work-tree=.';
 
@@ -59,7 +61,7 @@ function stepsBack(removed: Removed, home: string, isCutOff: boolean): string[] 
   const isWhole = !has_files || ref === null;
   const tip = head === null ? null : isWhole ? (ref ?? head) : `${ref}^1`;
   const unfiltered = filters === null ? '' : filters.map(withoutFilter).join('');
-  const making = `${git}${isWhole ? '' : ALL_FILES}${head === null ? unfiltered : ''} worktree add${force} ${shellWord(path)}`;
+  const making = `${git}${isWhole ? '' : NO_HOOKS + ALL_FILES}${head === null ? unfiltered : ''} worktree add${force} ${shellWord(path)}`;
   const add = [
     ...(branch !== null && removed.tip !== null && tip !== null && !isRegistered
       ? [`${git} branch ${shellWord(branch)} --no-track ${tip}`]

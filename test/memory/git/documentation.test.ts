@@ -55,8 +55,9 @@ test('no setting is both', () => {
 test('a setting that our questions obey is harmless', () => {
   const obeyed = [...DOCUMENTED, ...running()].filter((key) => new RegExp(OBEYED).test(key.toLowerCase()));
   expect(obeyed.length).toBeGreaterThan(25);
-  // Of formats, partialClone is read to know them; none of it is handed on.
-  const named = new Set([...harmless(), 'core.bare', 'extensions.worktreeConfig', 'extensions.partialClone']);
+  // Of formats, partialClone is read to know them, and of filters, that there are some; neither is handed on.
+  const read = ['extensions.partialClone', 'filter.<driver>.clean', 'filter.<driver>.process'];
+  const named = new Set([...harmless(), 'core.bare', 'extensions.worktreeConfig', ...read]);
   expect(obeyed.filter((key) => !OF_ONE_KIND.test(key) && !named.has(key))).toEqual([]);
 });
 

@@ -71,6 +71,16 @@ describe('a merge that is killed', () => {
   );
 });
 
+test('it is finished although git has given its folder to a new worktree elsewhere', async () => {
+  kill('worktree.confirm.after', ['one', '--discard', 'one']);
+  made.git.run(made.root, 'worktree', 'prune');
+  const other = join(made.folder, 'elsewhere/feature-one');
+  made.git.run(made.root, 'worktree', 'add', '-q', '-b', 'fix/four', other, tip);
+  expect(await made.ended(['one', '--discard', 'one'])).toMatchObject({ code: 0, removed: true });
+  expect(made.git.run(other, 'status', '--porcelain', '--branch')).toBe('## fix/four\n');
+  expect(JSON.parse((await made.say(['list', '--json'])).out).unfinished).toEqual([]);
+});
+
 test('people are told how to finish a merge that was killed, until that is done', async () => {
   kill('worktree.move.after');
   expect(JSON.parse((await made.say(['list', '--json'])).out).unfinished).toMatchObject([{ name: 'feature/one' }]);

@@ -1,10 +1,11 @@
 // covers: memory/worktrees/repositories.ts memory/worktrees/conversions.ts memory/worktrees/staged.ts memory/worktrees/reflog.ts
 /** `watchkeeper worktree end` where git itself does not show what there is, or would bring it back as something else. */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
   chmodSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -15,9 +16,14 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { runGit } from '../../../../memory/git/gitLine.js';
 import { readProcessIdentity } from '../../../../src/host/identity.js';
 import { compiledProgram } from '../../../../src/host/program.js';
+import { MINUTE } from '../../../../src/time.js';
+import { watchkeeperAgain } from '../manyCalls.js';
 import { Ends, put } from './endScene.js';
+
+const ANOTHER = 65_534;
 
 let made: Ends;
 let path: string;
@@ -107,6 +113,23 @@ describe('a repository inside is a reason', () => {
     ]);
   });
 
+  test('as a submodule whose name is no text', async () => {
+    const { folder, tip } = {
+      folder: Buffer.concat([Buffer.from(`${path}/s`), Buffer.from([0xff])]),
+      tip: made.head(path),
+    };
+    mkdirSync(Buffer.concat([folder, Buffer.from('/.git')]), { recursive: true });
+    const entry = Buffer.concat([Buffer.from(`160000 ${tip}\ts`), Buffer.from([0xff, 0])]).toString('latin1');
+    runGit(
+      { command: 'git', args: ['-C', path, 'update-index', '-z', '--index-info'], env: made.git.variables },
+      { limitMs: MINUTE, input: entry, encoding: 'latin1' },
+    );
+    made.git.run(path, 'commit', '-q', '-m', 'a submodule');
+    for (const way of [['--discard', 'one'], ['--keep-branch']])
+      expect((await made.ended(['one', ...way])).reasons).toMatchObject([{ reason: 'unanswered' }]);
+    expect(existsSync(folder)).toBe(true);
+  });
+
   test('although it is damaged, so that git takes it for a folder', async () => {
     made.git.repository(join(path, 'inner'));
     rmSync(join(path, 'inner/.git/HEAD'));
@@ -178,6 +201,62 @@ test('a log that cannot be read is said, and nothing goes', async () => {
   symlinkSync('/dev/zero', join(folder, 'logs/HEAD'));
   const { removed, fault } = await discard();
   expect({ removed, fault }).toEqual({ removed: false, fault: 'git cannot read the logs of its commits' });
+});
+
+describe('nothing goes if there is', () => {
+  test('a file whose name git never takes', async () => {
+    put(join(path, '.GIT/x'), 'precious\n');
+    const { removed, fault } = await discard();
+    expect({ removed, fault }).toEqual({ removed: false, fault: 'git cannot keep its files: Ignoring path .GIT/x' });
+    expect(readFileSync(join(path, '.GIT/x'), 'utf8')).toBe('precious\n');
+  });
+
+  test.each(['new', 'all.ignored', 'sub'])('a folder that git cannot read: %s', async (name) => {
+    put(join(path, name, 'file'), 'precious\n');
+    chmodSync(join(path, name), 0);
+    const ends = await withoutPower(async () => [await made.ended(['one', '--merge']), await discard()]);
+    const list = await withoutPower(() => made.say(['list']));
+    chmodSync(join(path, name), 0o755);
+    const words = new RegExp(`${name}/.*: Permission denied`);
+    for (const { reasons } of ends)
+      expect(reasons).toMatchObject([{ reason: 'unanswered', words: expect.stringMatching(words) }]);
+    // What is ignored is no change.
+    if (name !== 'all.ignored') expect(list.out).toMatch(words);
+    expect(readFileSync(join(path, name, 'file'), 'utf8')).toBe('precious\n');
+  });
+
+  test.each<[string, () => Readonly<Record<string, string>>]>([
+    ['XDG_CONFIG_HOME', () => ({ XDG_CONFIG_HOME: join(made.folder, 'xdg') })],
+    ['GIT_CONFIG_GLOBAL', () => ({ GIT_CONFIG_GLOBAL: join(made.folder, 'xdg/git/config') })],
+  ])("a file that only patterns beside those of the person's %s name", async (_, given) => {
+    put(join(made.folder, 'xdg/git/config'), '[core]\nexcludesFile = /dev/null\n');
+    put(join(made.git.home, '.config/git/ignore'), '*.mine\n');
+    put(join(path, 'x.mine'), 'precious\n');
+    expect(made.git.run(path, 'status', '--porcelain')).toBe('');
+    const variables = { ...made.variables, ...given() };
+    const { out } = watchkeeperAgain(made.root, ['worktree', 'end', 'one', '--keep-branch', '--json'], variables);
+    expect(JSON.parse(out).reasons).toMatchObject([{ reason: 'changes', words: 'it has 1 new file (x.mine)' }]);
+  });
+});
+
+/** Root may read everything, so that it takes another user. */
+async function withoutPower<Answer>(doing: () => Promise<Answer>): Promise<Answer> {
+  if (process.getuid?.() !== 0) return doing();
+  spawnSync('chown', ['-R', `${ANOTHER}:${ANOTHER}`, made.folder]);
+  process.seteuid?.(ANOTHER);
+  try {
+    return await doing();
+  } finally {
+    process.seteuid?.(0);
+    spawnSync('chown', ['-R', '0:0', made.folder]);
+  }
+}
+
+test('the way back goes on although a hook of the repository fails', async () => {
+  put(join(path, 'new'), 'new\n');
+  put(join(made.root, '.git/hooks/post-checkout'), '#!/bin/sh\nexit 1\n', 0o755);
+  await thereAndBack();
+  expect(readFileSync(join(path, 'new'), 'utf8')).toBe('new\n');
 });
 
 describe('the branch', () => {
