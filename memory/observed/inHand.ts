@@ -13,7 +13,7 @@ export interface Working {
   readonly isTurnOpen: boolean;
   readonly touched: ReadonlySet<string>;
   readonly touchedBySubAgents: readonly SubAgentsFile[];
-  readonly shell: { readonly inBackground: readonly WrittenFile[] };
+  readonly shell: { readonly unfinished: readonly WrittenFile[] };
   readonly agents: { list(): readonly Agent[] };
   openCalls(): readonly OpenCall[];
 }
@@ -33,7 +33,7 @@ export function filesInHand(working: Working): string[] {
   return [...new Set([...(isTurnOpen ? touched : []), ...bySubAgents, ...called, ...written])];
 }
 
-/** @returns the files that commands of a shell write, without a result or in the background */
+/** @returns the files that commands of a shell write, and have not finished */
 export function writtenInHand(working: Pick<Working, 'shell' | 'openCalls'>): WrittenFile[] {
-  return [...working.openCalls().flatMap(({ written }) => written), ...working.shell.inBackground];
+  return [...working.openCalls().flatMap(({ written }) => written), ...working.shell.unfinished];
 }

@@ -1,20 +1,27 @@
-/** The files that an agent's shell commands write with a redirection: those that returned, and those that run on in the background. */
+/** The files that an agent's shell commands write with a redirection: whether the command came to its end. */
 import type { JournalRecord } from '../../src/journal/record.js';
 import { MOST_FILES } from '../fold/bounds.js';
 import type { EndedCall } from './openCalls.js';
 import type { WrittenFile } from './shellWrites.js';
 
 export class ShellWork {
-  /** Files of commands that the open turn has put into the background. */
-  inBackground: readonly WrittenFile[] = [];
+  /** Files of commands of the open turn that have returned before their end: they failed, were killed, or run in the background. */
+  unfinished: readonly WrittenFile[] = [];
   /** When each file was last written in a turn that ended, UTC epoch milliseconds. */
   readonly finished = new Map<string, number>();
   readonly #written = new Map<string, number>();
 
-  /** Takes the result of a call. A command that failed may have left its files half written. */
+  /** Takes the result of a call. A program that is told to end kills its commands first, and calls them failed. */
   take(record: JournalRecord, { outcome, written }: Pick<EndedCall, 'outcome' | 'written'>, at: number): void {
-    if (record.in_background === true) this.inBackground = [...this.inBackground, ...written];
-    else if (outcome === 'ok') for (const { path } of written) this.#written.set(path, at);
+    if (written.length === 0) return;
+    const paths = new Set(written.map(({ path }) => path));
+    const isFinished = outcome === 'ok' && record.in_background !== true;
+    const others = this.unfinished.filter(({ path }) => !paths.has(path));
+    this.unfinished = isFinished ? others : [...others, ...written];
+    for (const path of paths) {
+      this.#written.delete(path);
+      if (isFinished) this.#written.set(path, at);
+    }
   }
 
   /** @returns the files that were written in the turn, which ends in order */
@@ -29,6 +36,6 @@ export class ShellWork {
   /** Begins the next turn. */
   clear(): void {
     this.#written.clear();
-    this.inBackground = [];
+    this.unfinished = [];
   }
 }

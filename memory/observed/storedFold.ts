@@ -37,7 +37,7 @@ interface StoredFold {
   readonly plain: Omit<Observed, Apart>;
   readonly maps: { readonly [Name in Maps]: readonly EntryOf<Observed[Name]>[] };
   readonly touched: readonly string[];
-  readonly background: readonly WrittenFile[];
+  readonly unfinished: readonly WrittenFile[];
   readonly finished: readonly EntryOf<ShellWork['finished']>[];
   readonly todos: readonly Todo[];
   readonly agents: readonly Agent[];
@@ -69,7 +69,7 @@ export function storeFold(places: Places, { id, log, ...place }: FoldedSession, 
     plain,
     maps: { files: [...files], tokens: [...tokens], waits: [...waits] },
     touched: [...touched],
-    background: shell.inBackground,
+    unfinished: shell.unfinished,
     finished: [...shell.finished],
     todos: todos.list,
     agents: agents.list(),
@@ -103,7 +103,7 @@ function storedIn(folder: string): StoredFold | null {
 
 /** Without a schema: an agent's start waits for it. */
 function isWhole(stored: Partial<StoredFold> | null): stored is StoredFold {
-  const { key, plain, maps, touched, background, finished, todos, agents, calls } = stored ?? {};
+  const { key, plain, maps, touched, unfinished, finished, todos, agents, calls } = stored ?? {};
   const { lines, errors, actions, asked, commits, orders, refusals, rewinds, leftTurns, more } = Object(plain);
   const { files, tokens, waits } = Object(maps);
   const lists = [
@@ -122,7 +122,7 @@ function isWhole(stored: Partial<StoredFold> | null): stored is StoredFold {
     files,
     tokens,
     waits,
-    background,
+    unfinished,
     finished,
   ];
   return typeof key === 'string' && lines > 0 && typeof more === 'object' && lists.every(Array.isArray);
@@ -148,7 +148,7 @@ function keyOf({ workspace }: Place, shares: readonly Share[]): string | null {
 class RecalledFold extends Observed {
   readonly #calls: readonly OpenCall[];
 
-  constructor({ plain, maps, touched, background, finished, todos, agents, calls }: StoredFold) {
+  constructor({ plain, maps, touched, unfinished, finished, todos, agents, calls }: StoredFold) {
     super();
     this.#calls = calls;
     Object.assign(this, plain, {
@@ -158,7 +158,7 @@ class RecalledFold extends Observed {
       touched: new Set(touched),
       agents: new RecalledAgents(agents),
     });
-    this.shell.inBackground = background;
+    this.shell.unfinished = unfinished;
     for (const [path, at] of finished) this.shell.finished.set(path, at);
     this.todos.list.push(...todos);
   }

@@ -52,13 +52,14 @@ test('a file that the command of a shell was writing is in doubt if it has come 
   expect(pathsAfter({ event: 'post_tool_use', tool_use_id: 't', outcome: 'ok' })).toEqual([]);
 });
 
+const ends = (reason: string) => ({ event: 'turn_end', reason });
 /** A conversation that runs one command of a shell. */
 const runs = (session_id: string, command: string, result: object | null, end: string | null) =>
   turn(
     session_id,
     { event: 'pre_tool_use', tool_name: 'Bash', tool_use_id: session_id, tool_input: { command } },
     ...(result === null ? [] : [{ event: 'post_tool_use', tool_use_id: session_id, outcome: 'ok', ...result }]),
-    ...(end === null ? [] : [{ event: 'turn_end', reason: end }]),
+    ...(end === null ? [] : [ends(end)]),
   );
 
 test.each<[string, object[], string[]]>([
@@ -77,11 +78,18 @@ test.each<[string, object[], string[]]>([
   }
 });
 
-test('a file that a command writes in the background is in doubt until the turn ends, or somebody calls it done', () => {
+test.each<[string, object]>([
+  ['writes in the background', { in_background: true }],
+  ['was writing when its program killed it', { outcome: 'failed' }],
+])('a file that a command %s is in doubt until the turn ends, or somebody calls it done', (_, result) => {
   const directory = testFolder();
   writeFileSync(join(directory, 'half.ts'), 'half');
-  const pathsAfter = (end: string | null, log = newWorklog()) => {
-    const fold = observe(runs('c1', 'make > half.ts', { in_background: true }, end));
+  const pathsAfter = (end: string | null, log = newWorklog(), ...then: readonly object[]) => {
+    const fold = observe([
+      ...runs('c1', 'make > half.ts', result, null),
+      ...then,
+      ...(end === null ? [] : [{ session_id: 'c1', ...ends(end) }]),
+    ]);
     return filesInDoubt({ log, fold }, directory).map(({ path }) => path);
   };
   const declared = (status: 'done' | 'reading', second: number) => {
@@ -89,7 +97,9 @@ test('a file that a command writes in the background is in doubt until the turn 
     return { ...newWorklog(), files };
   };
   expect(pathsAfter(null)).toEqual(['half.ts']);
+  expect(pathsAfter('cut_off')).toEqual(['half.ts']);
   expect(pathsAfter('end_turn')).toEqual([]);
+  expect(pathsAfter(null, newWorklog(), ...runs('c1', 'make > half.ts', {}, null).slice(1))).toEqual([]);
   expect(pathsAfter(null, declared('done', 60))).toEqual([]);
   expect(pathsAfter(null, declared('reading', 60))).toEqual(['half.ts']);
   expect(pathsAfter(null, declared('done', -60))).toEqual(['half.ts']);

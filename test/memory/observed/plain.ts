@@ -8,7 +8,7 @@ export function plain(fold: Observed) {
     files: [...rest.files],
     tokens: [...rest.tokens],
     touched: [...rest.touched],
-    shell: [shell.inBackground, [...shell.finished]],
+    shell: [shell.unfinished, [...shell.finished]],
     waits: [...rest.waits],
     todos: todos.list,
     agents: agents.list(),
