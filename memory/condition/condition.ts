@@ -161,13 +161,14 @@ function endedInPeace({ progress, looseEnds }: Recorded, { present }: Runs<Ran>,
 }
 
 function doingOf(
-  { lifecycle, isWaiting }: Recorded,
+  { lifecycle, isWaiting, isUnused, isUnseen }: Recorded,
   mayWork: boolean,
   { judged, wait }: Required<Pick<Viewpoint, 'judged' | 'wait'>>,
 ): Doing | null {
   if (!mayWork || lifecycle === 'planned') return 'idle';
   if (wait !== null) return 'waiting';
-  return judged?.doing ?? (isWaiting ? 'waiting' : null);
+  // A window in which nothing was asked yet has no transcript that could be judged.
+  return judged?.doing ?? (isWaiting ? 'waiting' : isUnused && !isUnseen ? 'idle' : null);
 }
 
 function agentOf({ lifecycle, looseEnds }: Recorded, runs: Runs<Ran>, doing: Doing | null): AgentCondition {

@@ -3,7 +3,7 @@
 import { relative, resolve, sep } from 'node:path';
 import { sightOf } from '../../src/files/seenFile.js';
 import type { Worklog } from '../fold/worklog.js';
-import { filesInHand } from '../observed/inHand.js';
+import { filesInHand, writtenInHand } from '../observed/inHand.js';
 import type { Observed } from '../observed/observed.js';
 
 export interface DoubtfulFile {
@@ -35,6 +35,7 @@ export function filesInDoubt({ log, fold }: Known, directory: string): DoubtfulF
     if (status === 'working') doubtful.set(path, { step, at, isDeleted: false, begun: null });
   for (const { path, at, begun } of fold === null ? [] : touchedIn(fold)) {
     const name = nameIn(directory, path);
+    if (isDone(log, name, at)) continue;
     const declared = doubtful.get(name);
     // A file that is gone, as the agent wanted, is not half written.
     const isDeleted = declared === undefined && fold?.files.get(path)?.change === 'deleted';
@@ -62,6 +63,12 @@ export function nameIn(directory: string, path: string): string {
   return inside === '' || inside === '..' || inside.startsWith(`..${sep}`) ? absolute : inside;
 }
 
+/** A person or an agent said later that it is done. */
+function isDone({ files }: Known['log'], name: string, at: number): boolean {
+  const declared = files.get(name);
+  return declared?.status === 'done' && declared.at > at;
+}
+
 interface Touched {
   readonly path: string;
   /** When it was last mentioned, UTC epoch milliseconds. */
@@ -71,10 +78,11 @@ interface Touched {
 }
 
 function touchedIn(fold: Observed): Touched[] {
-  const written = new Map(fold.openCalls().flatMap((call) => call.written.map((path) => [path, call.at] as const)));
+  const written = [...fold.leftTurns.flatMap((turn) => turn.written), ...writtenInHand(fold)];
   const paths = new Set([...fold.leftTurns.flatMap(({ files }) => files), ...filesInHand(fold)]);
   return [...paths].map((path) => {
     const seen = fold.files.get(path)?.at ?? null;
-    return { path, at: seen ?? fold.lastActivity ?? 0, begun: seen === null ? (written.get(path) ?? null) : null };
+    const first = written.find((file) => file.path === path)?.begun ?? null;
+    return { path, at: seen ?? first ?? fold.lastActivity ?? 0, begun: seen === null ? first : null };
   });
 }

@@ -96,15 +96,19 @@ const WHY: Readonly<Partial<Record<Weight, string>>> = {
   taken_up: 'its files finished since',
 };
 
+const IN_DOUBT = 'files may be half written';
+
 /** @returns the cell of a table: its state, what is unfinished, and whether its record is whole */
 export function stateCell(row: Row): string {
-  const why = WHY[row.weight];
+  const state = stateWords(row);
+  // An interruption says by itself that files may be half written.
+  const why = row.weight === 'files_in_doubt' && state === 'resting' ? IN_DOUBT : WHY[row.weight];
   const rest = [
     ...(why === undefined ? [] : [why]),
     ...(isDamaged(row.damage) ? ['damaged'] : []),
     ...(row.damage.newer > 0 ? ['newer version'] : []),
   ];
-  return [stateWords(row), ...rest].join(', ');
+  return [state, ...rest].join(', ');
 }
 
 /** @returns the cell of a table: `ended` if the end of its run is written; `dead` if it is not */

@@ -192,5 +192,8 @@ async function changesOf(memory: Viewer, id: string, workspace: Workspace): Prom
     const moved: Changed[] = from === null ? [] : [{ path: from, how: 'renamed', by: id, at }];
     return [...moved, { path, how: change === 'deleted' ? 'deleted' : 'written', by: id, at }];
   });
-  return [...observed, ...declared].filter(({ path }) => !own.has(path));
+  const byShell = [...(fold?.shell.finished ?? [])].map(
+    ([path, at]): Changed => ({ path, how: 'written', by: id, at }),
+  );
+  return [...observed, ...declared, ...byShell].filter(({ path }) => !own.has(path));
 }

@@ -1,6 +1,8 @@
 /** A turn that did not end, before others of the session: its agent was killed, or is at work elsewhere. */
 import { basename } from 'node:path';
 import type { OpenCall } from './calls.js';
+import { type Working, writtenInHand } from './inHand.js';
+import type { WrittenFile } from './shellWrites.js';
 
 export interface AbandonedTurn {
   readonly conversation: string;
@@ -8,6 +10,8 @@ export interface AbandonedTurn {
   readonly at: number;
   /** Touched in it, and in no turn that ended later. */
   readonly files: readonly string[];
+  /** Those of them that commands of a shell were writing. */
+  readonly written: readonly WrittenFile[];
   /** Without a result. Empty once an agent has made calls of its own. */
   readonly calls: readonly OpenCall[];
 }
@@ -18,9 +22,11 @@ const MOST_LEFT = 10;
 export function abandonedTurn(
   conversation: string,
   at: number,
-  { files, calls }: { readonly files: ReadonlySet<string>; readonly calls: readonly OpenCall[] },
+  working: Pick<Working, 'touched' | 'shell' | 'openCalls'>,
 ): AbandonedTurn {
-  return { conversation, at, files: [...new Set([...files, ...calls.flatMap(({ path }) => path ?? [])])], calls };
+  const [calls, written] = [working.openCalls(), writtenInHand(working)];
+  const called = [...calls.flatMap(({ path }) => path ?? []), ...written.map(({ path }) => path)];
+  return { conversation, at, files: [...new Set([...working.touched, ...called])], written, calls };
 }
 
 /** @returns the turn after a file was renamed: a half-written file has the new name */

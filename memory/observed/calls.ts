@@ -2,6 +2,7 @@
 import { textOf } from '../../src/journal/record.js';
 import type { Worklog } from '../fold/worklog.js';
 import { faultLine } from './faultLine.js';
+import type { WrittenFile } from './shellWrites.js';
 
 export interface ObservedError {
   readonly agent: string;
@@ -30,7 +31,7 @@ export interface OpenCall {
   /** The file that it was to change. */
   readonly path: string | null;
   /** The files that the command of a shell was to write; they may never have been begun. */
-  readonly written: readonly string[];
+  readonly written: readonly WrittenFile[];
 }
 
 /** @returns words before a call: none for one of the main agent */

@@ -15,6 +15,7 @@ import { OpenWaits } from './openWaits.js';
 import { forgetPassed, passOrders, takeOrder, type WaitingOrder } from './orders.js';
 import { type Prompt, takePrompt } from './prompt.js';
 import { notePoint, type Point, type Rewind, rewind } from './rewinding.js';
+import { ShellWork } from './shellWork.js';
 import { Todos, takePlan } from './todos.js';
 import { contextOf, takeUsage } from './usage.js';
 
@@ -57,6 +58,7 @@ export class Observed {
   readonly touched = new Set<string>();
   /** The last files that sub-agents touched, whether these are still at work or not. */
   touchedBySubAgents: SubAgentsFile[] = [];
+  readonly shell = new ShellWork();
   /** Turns that were cut off, and that no later turn has resumed. */
   leftTurns: readonly AbandonedTurn[] = [];
   /** Their files that were read, or named in a command, since the last end of a turn. */
@@ -161,17 +163,9 @@ export class Observed {
     const before = this.#conversation;
     this.#conversation = conversation;
     if (before === null || !this.isTurnOpen) return;
-    this.#leave(this.#leftTurn(before, this.lastActivity ?? 0));
+    this.leftTurns = left(this.leftTurns, abandonedTurn(before, this.lastActivity ?? 0, this));
     this.#calls.clear();
     this.#closeTurn();
-  }
-
-  #leftTurn(conversation: string, at: number): AbandonedTurn {
-    return abandonedTurn(conversation, at, { files: this.touched, calls: this.openCalls() });
-  }
-
-  #leave(turn: AbandonedTurn): void {
-    this.leftTurns = left(this.leftTurns, turn);
   }
 
   #prompt(record: JournalRecord, agent: string, at: number): void {
@@ -202,7 +196,7 @@ export class Observed {
 
   #endTurn(agent: string, reason: string | null, at: number): void {
     const isCut = agent === MAIN && reason === 'cut_off';
-    const cut = isCut ? this.#leftTurn(this.#conversation ?? '', this.actions.at(-1)?.at ?? at) : null;
+    const cut = isCut ? abandonedTurn(this.#conversation ?? '', this.actions.at(-1)?.at ?? at, this) : null;
     this.#calls.endAll(agent);
     if (agent !== MAIN) return;
     const hasWork = this.#hasCalled || this.#isBrokenOff;
@@ -214,12 +208,13 @@ export class Observed {
       this.isStopped = reason === 'interrupted' && hasWork;
     }
     forgetPassed(this.orders);
+    const written = cut === null ? this.shell.finish() : [];
     if (this.#hasCalled) {
-      const { touched, looked } = this;
       const conversation = cut === null ? this.#conversation : null;
-      this.leftTurns = this.leftTurns.flatMap((turn) => restAfter(turn, { conversation, touched, looked }));
+      const later = { conversation, touched: new Set([...this.touched, ...written]), looked: this.looked };
+      this.leftTurns = this.leftTurns.flatMap((turn) => restAfter(turn, later));
     }
-    if (cut !== null && cut.files.length > 0) this.#leave(cut);
+    if (cut !== null && cut.files.length > 0) this.leftTurns = left(this.leftTurns, cut);
     this.#cut = cut === null ? this.#cut : { turn: cut, at };
     if (reason === 'interrupted') this.leftTurns = unlessStopped(this.leftTurns, this.#cut, at);
     this.#closeTurn();
@@ -229,6 +224,7 @@ export class Observed {
     this.isTurnOpen = false;
     this.#hasCalled = false;
     this.touched.clear();
+    this.shell.clear();
     this.looked = [];
     this.#waiting.clear();
   }
@@ -243,7 +239,9 @@ export class Observed {
   }
 
   #result(record: JournalRecord, agent: string, at: number): void {
-    const { tool, words, command, outcome, output, isFault } = this.#calls.end(record);
+    const ended = this.#calls.end(record);
+    const { tool, words, command, outcome, output, isFault } = ended;
+    this.shell.take(record, ended, at);
     if (outcome === 'ok') takeCommits(this, command, { output, at });
     if (isFault) takeFault(this, record, { agent, tool, call: words, outcome, at });
   }

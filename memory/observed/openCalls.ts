@@ -4,7 +4,7 @@ import { type JournalRecord, textOf } from '../../src/journal/record.js';
 import { isAnswer } from './answers.js';
 import { type Action, callWords, commandOf, type OpenCall, pathOf } from './calls.js';
 import { isFault } from './faults.js';
-import { writtenBy } from './shellWrites.js';
+import { type WrittenFile, writtenBy } from './shellWrites.js';
 
 interface Call extends Omit<OpenCall, 'written'> {
   readonly batch: string | null;
@@ -20,6 +20,8 @@ export interface EndedCall {
   readonly command: string | null;
   readonly outcome: string;
   readonly output: string;
+  /** As {@link OpenCall} has them. */
+  readonly written: readonly WrittenFile[];
   /** It failed, and not only because another one of its batch did. */
   readonly isFault: boolean;
 }
@@ -31,8 +33,9 @@ export class OpenCalls {
 
   /** @returns them, oldest first */
   list(): OpenCall[] {
-    return [...this.#calls.values()].map(({ agent, tool, words, at, path, command, nameOf }) => {
-      return { agent, tool, words, at, path, written: writtenBy(command ?? '').map(nameOf) };
+    return [...this.#calls.values()].map((call) => {
+      const { agent, tool, words, at, path } = call;
+      return { agent, tool, words, at, path, written: writtenIn(call) };
     });
   }
 
@@ -64,7 +67,8 @@ export class OpenCalls {
     if (call !== undefined) call.action.outcome = outcome;
     const tool = call?.tool ?? textOf(record.tool_name) ?? 'unknown';
     const isFault = this.#isFault(outcome, call?.batch ?? null);
-    return { tool, words: call?.words ?? tool, command: call?.command ?? null, outcome, output, isFault };
+    const written = call === undefined ? [] : writtenIn(call);
+    return { tool, words: call?.words ?? tool, command: call?.command ?? null, outcome, output, written, isFault };
   }
 
   #isFault(outcome: string, batch: string | null): boolean {
@@ -83,4 +87,8 @@ export class OpenCalls {
   clear(): void {
     this.#calls.clear();
   }
+}
+
+function writtenIn({ command, nameOf, at }: Call): WrittenFile[] {
+  return writtenBy(command ?? '').map((name) => ({ path: nameOf(name), begun: at }));
 }

@@ -1,7 +1,7 @@
 /** Where the programs of agents keep their transcripts. */
 import { existsSync, fstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ProgramFolders, TranscriptPlace } from '../../src/agents/agentProgram.js';
+import type { HistoryPlace, ProgramFolders, TranscriptPlace } from '../../src/agents/agentProgram.js';
 import { programNamed } from '../../src/agents/programs.js';
 import { READ_NO_LINK, withFileSync } from '../../src/files/plainFile.js';
 import { readAt } from '../../src/files/readAt.js';
@@ -41,17 +41,35 @@ export function isInHistory({ provider, id }: Pick<Conversation, 'provider' | 'i
     const { [place.conversation]: conversation, [place.typed]: typed } = line.includes(id) ? parsed(line) : {};
     return conversation === id && typeof typed === 'string' && !typed.startsWith(COMMAND_MARK);
   };
+  return historyLines(place).some(isPrompt);
+}
+
+/**
+ * A program begins a transcript with the first prompt, so a window that was killed before has none.
+ * @param at when the conversation began, UTC epoch milliseconds
+ * @returns whether the program's history reaches back to then, and has nothing that was typed in the conversation
+ */
+export function isMissingInHistory({ provider, id, at }: Conversation, folders: ProgramFolders): boolean {
+  const place = programNamed(provider)?.history(folders);
+  if (place?.at === undefined) return false;
+  const { at: instant } = place;
+  const lines = historyLines(place);
+  const reachesBack = lines.some((line) => Number(parsed(line)[instant]) < at);
+  return reachesBack && !lines.some((line) => line.includes(id));
+}
+
+/** @returns the latest lines. None if there is no history, or it cannot be read */
+function historyLines({ path }: HistoryPlace): string[] {
   try {
-    return withFileSync(place.path, READ_NO_LINK, (descriptor) => {
+    return withFileSync(path, READ_NO_LINK, (descriptor) => {
       const { size } = fstatSync(descriptor);
       const from = Math.max(size - HISTORY_BYTES, 0);
       return readAt(descriptor, from, size - from)
         .toString('utf8')
-        .split('\n')
-        .some(isPrompt);
+        .split('\n');
     });
   } catch {
-    return false;
+    return [];
   }
 }
 

@@ -12,6 +12,12 @@ const CHANGE_OF_DIRECTORY =
 const DEVICES = '/dev/';
 const MOST = 20;
 
+export interface WrittenFile {
+  readonly path: string;
+  /** When its command began, UTC epoch milliseconds: the command may not have come to the file. */
+  readonly begun: number;
+}
+
 /** @returns their names, as the command's first directory sees them, each once */
 export function writtenBy(command: string): string[] {
   if (!command.includes('>')) return [];

@@ -8,6 +8,7 @@ import type { Worklog } from '../fold/worklog.js';
 import { journalIn } from '../home/places.js';
 import { pathInWorkspace, type Workspace } from '../workspaces/workspace.js';
 import { Observed } from './observed.js';
+import { isMissingInHistory } from './programFolders.js';
 import { readFirstPrompt } from './purpose.js';
 import { recordsOf, type Share, sharesOf } from './shares.js';
 import { recallFold } from './storedFold.js';
@@ -48,7 +49,10 @@ export async function observe(
   const { log, workspace } = session;
   if (folders === null) return observeKept(session);
   const shares = sharesOf(log, journalIn(session.folder), folders);
-  if (shares.every(({ transcript }) => transcript === null)) return observeKept(session);
+  if (shares.every(({ transcript }) => transcript === null)) {
+    const kept = await observeKept(session);
+    return { ...kept, isUnseen: kept.isUnseen && !isSeenUnasked(log, folders) };
+  }
   const orKept = async (fold: Observed): Promise<Observation> =>
     fold.lines > 0
       ? { observed: 'transcript', fold, isUnseen: false }
@@ -66,6 +70,13 @@ export async function observe(
   }
   await takeShares(shares, fold, { workspace, trimmer: observedTrimmer(redact) });
   return orKept(fold);
+}
+
+/** Whether a person typed nothing in it, as the history of its program shows. */
+function isSeenUnasked(log: Worklog, folders: ProgramFolders): boolean {
+  const { conversations, kept, wasAsked } = log;
+  if (wasAsked || kept !== null || conversations.length === 0) return false;
+  return conversations.every((one) => one.unrecorded !== true && isMissingInHistory(one, folders));
 }
 
 /** Nothing was written to its transcripts since the copy was made. */

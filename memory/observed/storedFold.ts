@@ -17,16 +17,18 @@ import type { OpenCall } from './calls.js';
 import type { Seal } from './keptCopy.js';
 import { Observed } from './observed.js';
 import { type Share, sharesOf } from './shares.js';
+import type { ShellWork } from './shellWork.js';
+import type { WrittenFile } from './shellWrites.js';
 import type { Todo } from './todos.js';
 
 export const FOLD_FILE = 'observed.json';
 /** Must be raised whenever the same lines fold into something else. */
-export const FOLD_VERSION = 12;
+export const FOLD_VERSION = 13;
 /** The bounds of a fold keep it far below that. */
 const LARGEST_BYTES = 16 * 1024 * 1024;
 
 type Maps = 'files' | 'tokens' | 'waits';
-type Apart = Maps | 'touched' | 'todos' | 'agents' | 'nameOf' | 'take' | 'openCalls' | 'waitingOrders';
+type Apart = Maps | 'touched' | 'shell' | 'todos' | 'agents' | 'nameOf' | 'take' | 'openCalls' | 'waitingOrders';
 type EntryOf<Known> = Known extends Map<infer Key, infer Value> ? readonly [Key, Value] : never;
 
 interface StoredFold {
@@ -35,6 +37,8 @@ interface StoredFold {
   readonly plain: Omit<Observed, Apart>;
   readonly maps: { readonly [Name in Maps]: readonly EntryOf<Observed[Name]>[] };
   readonly touched: readonly string[];
+  readonly unfinished: readonly WrittenFile[];
+  readonly finished: readonly EntryOf<ShellWork['finished']>[];
   readonly todos: readonly Todo[];
   readonly agents: readonly Agent[];
   readonly calls: readonly OpenCall[];
@@ -59,12 +63,14 @@ interface FoldedSession extends Place {
 export function storeFold(places: Places, { id, log, ...place }: FoldedSession, seal: Seal, fold: Observed): void {
   const key = keyOf(place, sharesOf(log, journalIn(place.folder), null, seal));
   if (key === null || fold.lines === 0 || storedIn(place.folder)?.key === key) return;
-  const { todos, agents, files, tokens, waits, touched, nameOf: _, ...plain } = fold;
+  const { todos, agents, files, tokens, waits, touched, shell, nameOf: _, ...plain } = fold;
   const stored: StoredFold = {
     key,
     plain,
     maps: { files: [...files], tokens: [...tokens], waits: [...waits] },
     touched: [...touched],
+    unfinished: shell.unfinished,
+    finished: [...shell.finished],
     todos: todos.list,
     agents: agents.list(),
     calls: fold.openCalls(),
@@ -97,7 +103,7 @@ function storedIn(folder: string): StoredFold | null {
 
 /** Without a schema: an agent's start waits for it. */
 function isWhole(stored: Partial<StoredFold> | null): stored is StoredFold {
-  const { key, plain, maps, touched, todos, agents, calls } = stored ?? {};
+  const { key, plain, maps, touched, unfinished, finished, todos, agents, calls } = stored ?? {};
   const { lines, errors, actions, asked, commits, orders, refusals, rewinds, leftTurns, more } = Object(plain);
   const { files, tokens, waits } = Object(maps);
   const lists = [
@@ -116,6 +122,8 @@ function isWhole(stored: Partial<StoredFold> | null): stored is StoredFold {
     files,
     tokens,
     waits,
+    unfinished,
+    finished,
   ];
   return typeof key === 'string' && lines > 0 && typeof more === 'object' && lists.every(Array.isArray);
 }
@@ -140,7 +148,7 @@ function keyOf({ workspace }: Place, shares: readonly Share[]): string | null {
 class RecalledFold extends Observed {
   readonly #calls: readonly OpenCall[];
 
-  constructor({ plain, maps, touched, todos, agents, calls }: StoredFold) {
+  constructor({ plain, maps, touched, unfinished, finished, todos, agents, calls }: StoredFold) {
     super();
     this.#calls = calls;
     Object.assign(this, plain, {
@@ -150,6 +158,8 @@ class RecalledFold extends Observed {
       touched: new Set(touched),
       agents: new RecalledAgents(agents),
     });
+    this.shell.unfinished = unfinished;
+    for (const [path, at] of finished) this.shell.finished.set(path, at);
     this.todos.list.push(...todos);
   }
 

@@ -2,6 +2,7 @@
 import { isUnfinished, meantFirst } from '../condition/weight.js';
 import { isImplicit } from '../fold/unused.js';
 import { weighedHere } from '../look/unfinished.js';
+import { readPurpose } from '../observed/purpose.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Viewer } from '../sessions/views.js';
@@ -36,16 +37,17 @@ export interface UnfinishedHere {
 /** @returns the session that holds the directory, else those on which no agent works, the heaviest first; at most five */
 export async function unfinishedBesides(memory: Meaning, own: OpenSession | null): Promise<UnfinishedHere[]> {
   const holder = memory.holder();
-  if (holder !== null && holder.id !== own?.id) return [shownBy(holder)];
+  if (holder !== null && holder.id !== own?.id) return [await shown(memory, holder)];
   const { gone } = await weighedHere(memory, memory.workspace, { except: own?.id ?? null });
   const ids = meantFirst(gone.filter(isUnfinished)).filter((_, index) => index < MOST_NAMED);
-  return ids.flatMap(({ id }) => memory.look(id) ?? []).map(shownBy);
+  return Promise.all(ids.flatMap(({ id }) => memory.look(id) ?? []).map((session) => shown(memory, session)));
 }
 
 export function hasNoPlan({ log: { state } }: OpenSession): boolean {
   return isImplicit(state) && state.steps.size === 0;
 }
 
-function shownBy({ id, log }: OpenSession): UnfinishedHere {
-  return { session_id: id, purpose: log.state.facts?.purpose ?? '' };
+/** The purpose of a session that recorded itself is its first prompt. */
+async function shown({ programs, stamp }: Meaning, { id, log: { state } }: OpenSession): Promise<UnfinishedHere> {
+  return { session_id: id, purpose: state.facts?.purpose || (await readPurpose(state, programs, stamp.redact)) };
 }

@@ -56,6 +56,8 @@ export interface HistoryPlace {
   /** The members with the id of the conversation, and with what was typed. */
   readonly conversation: string;
   readonly typed: string;
+  /** The member with the instant, UTC epoch milliseconds. Not set if no history is taken as complete. */
+  readonly at?: string;
 }
 
 /** A folder with a file for each process of the program. Its texts are foreign. */

@@ -11,7 +11,8 @@ const PROCESS_FILE = /^([1-9]\d{0,9})\.json$/;
 
 const folderOf = ({ HOME = '/', CLAUDE_CONFIG_DIR }: ProgramFolders) => CLAUDE_CONFIG_DIR || join(HOME, '.claude');
 
-const CHILD_MARK = 'CLAUDE_CODE_CHILD_SESSION';
+/** With one of these, Claude Code keeps neither transcripts nor a history. */
+const UNRECORDED_MARKS = ['CLAUDE_CODE_CHILD_SESSION', 'CLAUDE_CODE_SKIP_PROMPT_HISTORY'];
 
 /** Claude Code. Without a screen it says so by a variable, and not by its words. */
 export const claude: AgentProgram = {
@@ -28,13 +29,14 @@ export const claude: AgentProgram = {
   }),
   history: (folders) => ({
     path: join(folderOf(folders), 'history.jsonl'),
-    ...{ conversation: 'sessionId', typed: 'display' },
+    ...{ conversation: 'sessionId', typed: 'display', at: 'timestamp' },
   }),
   // Its files are named by ids alone, as those of others may be.
   isTranscript: () => false,
   /** One that inherits the mark of an agent's shell takes itself for a part of that agent's session. */
   isUnrecorded: (words, variable) =>
-    words.includes('--no-session-persistence') || !['', '0', 'false'].includes(variable(CHILD_MARK) ?? ''),
+    words.includes('--no-session-persistence') ||
+    UNRECORDED_MARKS.some((name) => !['', '0', 'false'].includes(variable(name) ?? '')),
   isHeadless: () => false,
   reportsClosedWindow: true,
   isSwitchedOff: (folders, directory, words) =>

@@ -124,6 +124,8 @@ export type JournalEvent = Lineage &
         readonly output_digest?: string;
         readonly duration_ms?: number;
         readonly batch?: string;
+        /** The command still runs, and the call only returns what it has said until then. */
+        readonly in_background?: true;
       }
     | {
         readonly event: 'wait_start';

@@ -89,6 +89,14 @@ export class Morning {
     await this.session(label, end === 'kill' ? records : [...records, says('It is whole.')], end, source);
   }
 
+  /** Another agent's command writes it again. */
+  async finishesInShell(label: string, of: string, end: End = 'orderly'): Promise<void> {
+    const name = `${of.replaceAll(' ', '-')}.ts`;
+    writeFileSync(this.path(name), 'the whole of it');
+    const records = [asks(label), call('Bash', { command: `make > ${name}` }), result()];
+    await this.session(label, end === 'kill' ? records : [...records, says('It is whole.')], end);
+  }
+
   /** Its conversation is resumed for a question. */
   async asksMore(label: string): Promise<void> {
     await this.session(label, [asks('What is rain?'), says('Water.')], 'orderly', 'resume');

@@ -162,7 +162,12 @@ function userDrafts(record: JournalRecord, say: Say, trim: Trim): Draft[] {
   const typed = results.length === 1 ? record.toolUseResult : undefined;
   return results.flatMap((block) => {
     if (textAt(block, 'tool_use_id') === null) return [];
-    const result = { ...resultOf(block, outcomeOf(block, record)), ...feedbackOn(record, block) };
+    const inBackground = textAt(fieldsAt(record, 'toolUseResult'), 'backgroundTaskId') !== null;
+    const result: JournalEvent = {
+      ...resultOf(block, outcomeOf(block, record)),
+      ...feedbackOn(record, block),
+      ...(inBackground && { in_background: true }),
+    };
     const duration = numberAt(fieldsAt(record, 'toolUseResult'), 'durationMs');
     const hints = { ...subAgentHints(record), done: doneOf(typed, trim, block.content) };
     return [say({ ...result, ...(duration !== null && { duration_ms: duration }) }, hints)];

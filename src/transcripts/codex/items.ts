@@ -103,7 +103,7 @@ function returnsWithin(input: unknown): number | null {
 function resultDrafts(item: Fields, say: Say): Draft[] {
   const id = textAt(item, 'call_id') ?? textAt(item, 'id');
   if (id === null) return [say({ event: 'heartbeat', source: 'tool_event' })];
-  const { text, result, outcome, durationMs } = readOutput(item.output);
+  const { text, result, outcome, durationMs, inBackground } = readOutput(item.output);
   const done: JournalEvent = {
     event: 'post_tool_use',
     tool_use_id: id,
@@ -113,6 +113,7 @@ function resultDrafts(item: Fields, say: Say): Draft[] {
     tool_output_preview: text,
     output_digest: contentDigest(result),
     ...(durationMs !== null && { duration_ms: durationMs }),
+    ...(inBackground && { in_background: true }),
   };
   return [say(done)];
 }

@@ -13,6 +13,8 @@ export interface ReadOutput {
   readonly result: string;
   readonly outcome: Outcome;
   readonly durationMs: number | null;
+  /** The command still runs. */
+  readonly inBackground: boolean;
 }
 
 /** Codex's own word for how an item ended, in its rollouts and in the output of `codex exec --json`. */
@@ -44,7 +46,8 @@ export function readOutput(output: unknown): ReadOutput {
   const wallTime = WALL_TIME.exec(frame)?.[1];
   const durationMs = wallTime === undefined ? null : Math.round(Number(wallTime) * 1_000);
   const outcome = outcomeOf(text, exit?.[1] ?? null, fields);
-  return { text: wordsOf(text, frame, end, exit), result, outcome, durationMs };
+  const inBackground = end !== null && exit === null && RUNNING.test(frame);
+  return { text: wordsOf(text, frame, end, exit), result, outcome, durationMs, inBackground };
 }
 
 /** Chunk ids, times and counts say nothing to a person. */
@@ -65,6 +68,7 @@ function readJson(text: string, inner: Fields): ReadOutput {
     result: `${exit ?? ''}\n${contentText(inner.output)}`,
     outcome: exit === null || exit === 0 ? 'ok' : 'failed',
     durationMs: seconds === null ? null : Math.round(seconds * 1_000),
+    inBackground: false,
   };
 }
 

@@ -36,6 +36,18 @@ test.each([
   expect(conditionIn(ranBy(process), judged).agent).toBe(agent);
 });
 
+test.each([
+  ['seen to be unasked', false, 'idle'],
+  ['not seen at all', true, 'unknown'],
+] as const)('an open window that is %s', (_, isUnseen, agent) => {
+  const scene = new WorklogScene();
+  scene.write('session_started', { session_id: 's' });
+  scene.write('run_started', { process: here });
+  const counts = { lines: 2, applied: 2, refused: 0, unreadable: 0, newer: 0 };
+  const recorded = recordedOf(scene.log, null, counts, isUnseen);
+  expect(conditionOf(recorded, { here, now: scene.now, hours, judged: null }).agent).toBe(agent);
+});
+
 test('a session without a run has no agent, unless its transcript shows one', () => {
   const scene = new WorklogScene();
   scene.write('session_started', { session_id: 's', purpose: 'p' });

@@ -52,6 +52,59 @@ test('a file that the command of a shell was writing is in doubt if it has come 
   expect(pathsAfter({ event: 'post_tool_use', tool_use_id: 't', outcome: 'ok' })).toEqual([]);
 });
 
+const ends = (reason: string) => ({ event: 'turn_end', reason });
+/** A conversation that runs one command of a shell. */
+const runs = (session_id: string, command: string, result: object | null, end: string | null) =>
+  turn(
+    session_id,
+    { event: 'pre_tool_use', tool_name: 'Bash', tool_use_id: session_id, tool_input: { command } },
+    ...(result === null ? [] : [{ event: 'post_tool_use', tool_use_id: session_id, outcome: 'ok', ...result }]),
+    ...(end === null ? [] : [ends(end)]),
+  );
+
+test.each<[string, object[], string[]]>([
+  ['that does something else', runs('c2', 'ls', {}, 'end_turn'), ['half.ts']],
+  ['that writes it', runs('c2', 'echo all > half.ts', {}, 'end_turn'), []],
+  ['that fails to write it', runs('c2', 'make > half.ts', { outcome: 'failed' }, 'end_turn'), ['half.ts']],
+  ['that writes it in the background', runs('c2', 'make > half.ts', { in_background: true }, 'end_turn'), ['half.ts']],
+  ['that was cut off after it had written it', runs('c2', 'echo all > half.ts', {}, 'cut_off'), ['half.ts']],
+  ['that was killed after it had written it', runs('c2', 'echo all > half.ts', {}, null), ['half.ts']],
+])('a file that a killed command was writing stays in doubt after another conversation %s', (_, next, left) => {
+  const directory = testFolder();
+  writeFileSync(join(directory, 'half.ts'), 'half');
+  for (const end of [null, 'cut_off']) {
+    const fold = observe([...runs('c1', 'make > half.ts; make > absent.ts', null, end), ...next]);
+    expect(filesInDoubt({ log: newWorklog(), fold }, directory).map(({ path }) => path)).toEqual(left);
+  }
+});
+
+test.each<[string, object]>([
+  ['writes in the background', { in_background: true }],
+  ['was writing when its program killed it', { outcome: 'failed' }],
+])('a file that a command %s is in doubt until the turn ends, or somebody calls it done', (_, result) => {
+  const directory = testFolder();
+  writeFileSync(join(directory, 'half.ts'), 'half');
+  const pathsAfter = (end: string | null, log = newWorklog(), ...then: readonly object[]) => {
+    const fold = observe([
+      ...runs('c1', 'make > half.ts', result, null),
+      ...then,
+      ...(end === null ? [] : [{ session_id: 'c1', ...ends(end) }]),
+    ]);
+    return filesInDoubt({ log, fold }, directory).map(({ path }) => path);
+  };
+  const declared = (status: 'done' | 'reading', second: number) => {
+    const files = new Map([['half.ts', { status, step: null, at: Date.parse(at(second)) }]]);
+    return { ...newWorklog(), files };
+  };
+  expect(pathsAfter(null)).toEqual(['half.ts']);
+  expect(pathsAfter('cut_off')).toEqual(['half.ts']);
+  expect(pathsAfter('end_turn')).toEqual([]);
+  expect(pathsAfter(null, newWorklog(), ...runs('c1', 'make > half.ts', {}, null).slice(1))).toEqual([]);
+  expect(pathsAfter(null, declared('done', 60))).toEqual([]);
+  expect(pathsAfter(null, declared('reading', 60))).toEqual(['half.ts']);
+  expect(pathsAfter(null, declared('done', -60))).toEqual(['half.ts']);
+});
+
 function observe(lines: readonly object[]): Observed {
   const fold = new Observed();
   for (const [second, line] of lines.entries()) fold.take({ v: 1, timestamp: at(second), ...line });

@@ -13,10 +13,12 @@ test.each<[string, Partial<typeof RESTS>]>([
   // As a bridge leaves a run that it has ended itself.
   ['resting', { weight: 'open_turn' }],
   // The files weigh more than the stop.
-  ['resting', { weight: 'files_in_doubt', stopped: true }],
+  ['resting, files may be half written', { weight: 'files_in_doubt', stopped: true }],
   ['resting, after a failure', { weight: 'failed' }],
   ['crashed, its files finished since', { agent: 'crashed', weight: 'taken_up' }],
   ['crashed', { agent: 'crashed', weight: 'open_turn' }],
+  ['crashed', { agent: 'crashed', weight: 'files_in_doubt' }],
+  ['at work', { agent: 'working', weight: 'files_in_doubt' }],
 ])('says "%s" of %j', (words, row) => {
   expect(stateCell({ ...RESTS, ...row })).toBe(words);
 });

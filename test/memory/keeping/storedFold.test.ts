@@ -174,6 +174,11 @@ const MORE: readonly JournalRecord[] = [
   { event: 'files', changed: ['e'], more: 2 },
   { event: 'pre_tool_use', tool_use_id: 'c', tool_name: 'Bash', tool_input: { command: 'git commit -am y' } },
   { event: 'post_tool_use', tool_use_id: 'c', outcome: 'ok', tool_output_preview: '[main 1a2b3c4] y' },
+  { event: 'pre_tool_use', tool_use_id: 'd', tool_name: 'Bash', tool_input: { command: 'echo 1 > f' } },
+  { event: 'post_tool_use', tool_use_id: 'd', outcome: 'ok' },
+  { event: 'turn_end', reason: 'end_turn' },
+  { event: 'pre_tool_use', tool_use_id: 'e', tool_name: 'Bash', tool_input: { command: 'make > g' } },
+  { event: 'post_tool_use', tool_use_id: 'e', outcome: 'ok', in_background: true },
   { event: 'files', modified: ['a'], renamed: [{ from: 'a', to: 'b' }], created: ['c'], deleted: ['c'] },
 ].map((line, second) => ({ v: 1, timestamp: at(second), ...line }));
 
@@ -186,5 +191,5 @@ test('a change of what is made of the same lines has its own version', async () 
       told.push(plain(fold));
     }
   // If this fails, raise FOLD_VERSION: what older programs have stored says something else now.
-  expect([FOLD_VERSION, contentDigest(JSON.stringify(told))]).toEqual([12, '270f578a754ce9c9']);
+  expect([FOLD_VERSION, contentDigest(JSON.stringify(told))]).toEqual([13, 'fce945aac13fad0e']);
 });

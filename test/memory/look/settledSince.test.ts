@@ -64,6 +64,16 @@ test('one that the agent of another session has written since is told as that, a
   expect(await found(morning)).toMatchObject({ first: LATER, weights: ['taken_up'] });
 });
 
+test('one that a shell command of another session has written is no longer in doubt once its turn has ended', async () => {
+  const morning = new Morning();
+  await morning.halfWritten(WORK, 'kill');
+  await morning.finishesInShell('Try it', WORK, 'kill');
+  expect(await found(morning)).toMatchObject({ doubtful: [FILE], settled: [] });
+  await morning.finishesInShell('Finish it', WORK);
+  const by = morning.ids.get('Finish it');
+  expect(await found(morning)).toMatchObject({ doubtful: [], settled: [{ path: FILE, how: 'written', by }] });
+});
+
 test('one that an older window has written for its own task is no longer in doubt, and the turn stays open', async () => {
   const morning = new Morning();
   await morning.chat('the weather', 'alive');

@@ -70,6 +70,28 @@ test('one that was killed crashed, whatever it was asked: it is listed, reported
   expect(text).toContain('What was asked is unknown: nothing of it was recorded');
 });
 
+test.each<[string, object[], boolean]>([
+  ['has lines from before it, and none of it', [{ timestamp: 1, sessionId: 'another', display: 'x' }], false],
+  ['begins after it', [{ timestamp: Number.MAX_SAFE_INTEGER, sessionId: 'another', display: 'x' }], true],
+  [
+    'has a line of it',
+    [
+      { timestamp: 1, sessionId: 'another', display: 'x' },
+      { timestamp: 2, sessionId: 'c-1', display: '/resume' },
+    ],
+    true,
+  ],
+  ['is missing', [], true],
+])("a window that was killed and has no transcript: its program's history %s", async (_, lines, hasCrashed) => {
+  for (const unrecorded of [undefined, true]) {
+    const scene = memoryScene();
+    const memory = open(scene);
+    begin(scene, 'c-1', { agent: dead, transcript: join(scene.home, 'none.jsonl'), unrecorded }).session.log.close();
+    if (lines.length > 0) typed(memory, ...lines);
+    expect(await crashesHere(open(scene))).toHaveLength(hasCrashed || unrecorded === true ? 1 : 0);
+  }
+});
+
 test('one that ended in order was asked nothing, unless its program keeps no transcript, or has packed it', () => {
   const scene = memoryScene();
   const folder = join(scene.home, 'codex');
@@ -152,9 +174,13 @@ test('an archived rollout of Codex is read where it was moved to', async () => {
 });
 
 test('programs say that they keep no transcript', () => {
-  const marked = (value: string | null) => (name: string) => (name === 'CLAUDE_CODE_CHILD_SESSION' ? value : null);
+  const marked =
+    (value: string | null, mark = 'CLAUDE_CODE_CHILD_SESSION') =>
+    (name: string) =>
+      name === mark ? value : null;
   expect(claude.isUnrecorded(['claude', '-p', 'x', '--no-session-persistence'], marked(null))).toBe(true);
   expect(claude.isUnrecorded(['claude'], marked('1'))).toBe(true);
+  expect(claude.isUnrecorded(['claude'], marked('1', 'CLAUDE_CODE_SKIP_PROMPT_HISTORY'))).toBe(true);
   expect(['0', '', null].map((value) => claude.isUnrecorded(['claude'], marked(value)))).toEqual([false, false, false]);
   expect(codex.isUnrecorded(['codex', 'exec', '--ephemeral', 'x'], marked(null))).toBe(true);
   expect(codex.isUnrecorded(['codex'], marked('1'))).toBe(false);

@@ -31,6 +31,12 @@ describe('a recorded transcript of Claude Code', () => {
     ]);
   });
 
+  test('says which commands run on after their calls have returned', async () => {
+    const lines = await linesOf(join(RECORDED, 'claude-2.1.330', 'background-command.jsonl'));
+    const running = lines.filter(({ event }) => event === 'post_tool_use').map(({ in_background }) => in_background);
+    expect(running).toEqual([true]);
+  });
+
   test('includes its sub-agents, each with the call that started it', async () => {
     const lines = await recorded('delegate.jsonl');
     expect(lines.filter((line) => line.startsWith('a'))).toEqual([

@@ -47,6 +47,12 @@ describe('a recorded rollout of Codex', () => {
     expect((await recorded(name)).slice(-last.length)).toEqual(last);
   });
 
+  test('says which commands run on after their calls have returned', async () => {
+    const lines = await linesOf(join(RECORDED, 'codex', 'poll.jsonl'));
+    const running = lines.filter(({ in_background }) => in_background === true);
+    expect(running.map(({ tool_use_id }) => tool_use_id)).toEqual(['call_4_0']);
+  });
+
   test('compares and shows results without the prefix that Codex adds', async () => {
     const framed = (chunk: string, code: number, text: string) =>
       `Chunk ID: ${chunk}\nWall time: 0.${chunk} seconds\nProcess exited with code ${code}\nOutput:\n${text}`;
