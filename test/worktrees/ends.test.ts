@@ -5,7 +5,7 @@ import { testFolder } from '../harness/folder.js';
 import { endMany } from './ends.js';
 
 test('five random worktrees are ended, some of them killed, and everything comes back', async () => {
-  const { faults, removed, back, kills } = await endMany(testFolder(), 5, 9);
+  const { faults, removed, back, kills } = await endMany(testFolder(), 5, 12);
   expect(faults).toEqual([]);
   expect(back).toBe(removed);
   expect(removed).toBeGreaterThan(3);
