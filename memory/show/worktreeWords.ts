@@ -1,4 +1,5 @@
 /** Words about a worktree: cells of a table, and sentences about those that need one. */
+import { programNamed } from '../../src/agents/programs.js';
 import { counted } from '../../src/counted.js';
 import { shellWord } from '../../src/log/shellWords.js';
 import type { Inside, SessionInside } from '../look/inWorktrees.js';
@@ -90,6 +91,11 @@ function isAtRest({ session_id, agent, holds }: SessionInside, unfinished: Reado
   return agent === 'left' && !holds && !unfinished.has(session_id);
 }
 
+/** The window of an agent in a server does not show which session it has. */
+function mayBeServed(program: string, sessions: Inside['sessions']): boolean {
+  return programNamed(program)?.sharesProcess === true && sessions.some(({ server }) => server !== null);
+}
+
 /**
  * @param unfinished ids of sessions
  * @param isRemoved whether it is being removed, or its removal was cut off: {@link removedNotes} say so
@@ -112,8 +118,7 @@ export function notesOn(
       .map((session) => `${name}: ${sessionWords(session)}`),
     ...(resting === 0 ? [] : [`${name}: ${counted(resting, 'session')} without an agent left nothing unfinished`]),
     ...agents
-      // The window of an agent in a server does not show which session it has.
-      .filter(({ session_id }) => session_id === null && sessions.every(({ server }) => server === null))
+      .filter(({ session_id, program }) => session_id === null && !mayBeServed(program, sessions))
       .map(({ program, pid }) => `${name}: ${program} (pid ${pid}), of no session here`),
   ];
 }
