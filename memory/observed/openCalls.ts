@@ -90,5 +90,5 @@ export class OpenCalls {
 }
 
 function writtenIn({ command, nameOf, at }: Call): WrittenFile[] {
-  return writtenBy(command ?? '').map((name) => ({ path: nameOf(name), begun: at }));
+  return command === null ? [] : writtenBy(command).map((name) => ({ path: nameOf(name), begun: at }));
 }

@@ -10,6 +10,8 @@ const REDIRECTION =
 const CHANGE_OF_DIRECTORY =
   /^\(?\s*cd\s+(?:"([^"\\$`]+)"|'([^']+)'|([^\s"'\\$`*?[\]{}()<>;|&~-][^\s"'\\$`*?[\]{}()<>;|&]*))\s*$/;
 const DEVICES = '/dev/';
+/** Most commands have at most `2>&1` or `>/dev/null`, and need not be divided. */
+const MAY_WRITE = />\s*(?:["'\w.~@%+,:-]|\/(?!dev\/))/;
 const MOST = 20;
 
 export interface WrittenFile {
@@ -20,7 +22,7 @@ export interface WrittenFile {
 
 /** @returns their names, as the command's first directory sees them, each once */
 export function writtenBy(command: string): string[] {
-  if (!command.includes('>')) return [];
+  if (!MAY_WRITE.test(command)) return [];
   const files = new Set<string>();
   let directory: string | null = '';
   for (const { text } of commandsIn(withoutHereTexts(command))) {
