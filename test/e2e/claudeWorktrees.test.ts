@@ -241,6 +241,9 @@ describeWithAnyClaude('a real Claude Code in a worktree', (claude) => {
       const stamps = four.map((conversation) => ({ provider: 'claude', conversation }));
       expect(JSON.parse(log.split('\n')[0] ?? '')).toMatchObject({ branch, head, dirty: 1, conversations: stamps });
 
+      const logs = join(place.home, 'workspaces');
+      const isNoted = () => readdirSync(logs).some((name) => readFileSync(join(logs, name), 'utf8').includes(branch));
+      await eventually(isNoted, { what: 'the note on the worktree, without which nothing says how it comes back' });
       shown(place, `work end ${id}`);
       expect(existsSync(join(aside, 'roof.ts'))).toBe(true);
       expect(offered()).toMatchObject([{ session_id: id, status: 'offered' }]);
