@@ -12,7 +12,7 @@ import { type Look, lookAt } from '../look/look.js';
 import type { Weighed } from '../look/marks.js';
 import type { SettledFile } from '../look/settledSince.js';
 import { weighedHere } from '../look/unfinished.js';
-import { agentWords, askedAt, outcomeWords } from '../observed/calls.js';
+import { agentWords, outcomeWords } from '../observed/calls.js';
 import { lastAskedOf, purposeOf } from '../observed/purpose.js';
 import { stepsOf } from '../observed/step.js';
 import type { LeftProcess } from '../sessions/leftProcesses.js';
@@ -122,7 +122,7 @@ export function crashReport(
 
 /** Declared entries and observed calls, by time. */
 function recentOf(log: Worklog, fold: Look['fold']): CrashReport['recent'] {
-  const asked = askedAt(log);
+  const asked = log.permission_asked_at;
   const calls = (fold?.actions ?? []).map((action) => ({
     at: action.at,
     words: `${agentWords(action.agent)}${action.words}${outcomeWords(action, asked)}`,

@@ -7,7 +7,6 @@ import { pastClause } from '../condition/words.js';
 import { checkIfResumedSession, isStateStale } from '../fold/freshness.js';
 import { lostRun } from '../fold/runs.js';
 import type { Worklog } from '../fold/worklog.js';
-import { askedAt } from '../observed/calls.js';
 import type { Observed } from '../observed/observed.js';
 import { lastAskedOf, purposeOf } from '../observed/purpose.js';
 import { ago } from '../show/status.js';
@@ -52,7 +51,7 @@ export function contextFor(view: SessionView, level: ContextLevel, reader: Conte
   const plan = [...log.steps.values()];
   const sections = [
     headOf(view, level, words, reader),
-    ...(left === null ? [] : [openOf(left, words, askedAt(log))]),
+    ...(left === null ? [] : [openOf(left, words, log.permission_asked_at)]),
     ...(has('turn') || left !== null ? [leftOf(view.left, words)] : []),
     doubts ? doubtOf(files, words) : inProgressOf(files, words),
     settledOf(doubts ? view.settled : [], words),

@@ -28,6 +28,7 @@ export function newWorklog(): Worklog {
     children: new Map(),
     checkpoints: new Map(),
     waits: new Map(),
+    permission_asked_at: null,
     notices: [],
     kept: null,
     digests: new Map(),

@@ -221,6 +221,8 @@ export interface Worklog {
   readonly checkpoints: Map<string, Checkpoint>;
   /** Open waits by call, or by kind if they name none, as in the journal. */
   readonly waits: Map<string, Wait>;
+  /** When a permission was last asked for, if no answer is known: also after the end of the agent, which waits no longer. */
+  permission_asked_at: number | null;
   /** The open one: at most one is. */
   readonly notices: Notice[];
   /** The kept copy of its transcripts. Null if nothing was kept yet. */

@@ -1,6 +1,5 @@
 /** Calls in a few words. */
 import { textOf } from '../../src/journal/record.js';
-import type { Worklog } from '../fold/worklog.js';
 import { faultLine } from './faultLine.js';
 import type { WrittenFile } from './shellWrites.js';
 
@@ -56,11 +55,6 @@ export function openWords({ at }: Pick<OpenCall, 'at'>, asked: number | null): s
 export function outcomeWords({ at, outcome }: Pick<Action, 'at' | 'outcome'>, asked: number | null): string {
   if (outcome === null) return openWords({ at }, asked);
   return outcome === 'ok' ? '' : `, ${outcome}`;
-}
-
-/** @returns as {@link openWords} takes it */
-export function askedAt({ waits }: Pick<Worklog, 'waits'>): number | null {
-  return waits.get('permission')?.since ?? null;
 }
 
 /** The fields of an input that say most, as a command or a path. The title of a task says more than its description. */

@@ -4,7 +4,7 @@ import { type JournalRecord, textOf } from '../../src/journal/record.js';
 import { isAnswer } from './answers.js';
 import { type Action, callWords, commandOf, type OpenCall, pathOf } from './calls.js';
 import { isFault } from './faults.js';
-import { type WrittenFile, writtenBy } from './shellWrites.js';
+import { type WrittenFile, within, writtenBy } from './shellWrites.js';
 
 interface Call extends Omit<OpenCall, 'written'> {
   readonly batch: string | null;
@@ -43,7 +43,9 @@ export class OpenCalls {
    * @param nameOf gives one name for all spellings of a path
    * @returns the call as an action of its agent
    */
-  begin(record: JournalRecord, { agent, at }: Pick<Action, 'agent' | 'at'>, nameOf: (path: string) => string): Action {
+  begin(record: JournalRecord, { agent, at }: Pick<Action, 'agent' | 'at'>, nameIn: (path: string) => string): Action {
+    const directory = textOf(record.directory) ?? '';
+    const nameOf = (path: string) => nameIn(within(directory, path));
     const tool = textOf(record.tool_name) ?? 'unknown';
     const words = callWords(tool, record.tool_input);
     const action = { at, agent, words, outcome: null };

@@ -54,6 +54,7 @@ function named([, double, single, plain]: RegExpMatchArray | RegExpExecArray): s
   return double ?? single ?? plain ?? '';
 }
 
-function within(directory: string, name: string): string {
-  return name.startsWith('/') ? name : join(directory, name);
+/** @param directory the empty text for the one that relative names begin in */
+export function within(directory: string, name: string): string {
+  return directory === '' || name.startsWith('/') ? name : join(directory, name);
 }

@@ -41,7 +41,12 @@ export function observedTrimmer(
   const trim = (event: JournalEvent): JournalEvent => {
     switch (event.event) {
       case 'pre_tool_use':
-        return { ...event, tool_name: word(event.tool_name), tool_input: subjectsOf(event.tool_input, word) };
+        return {
+          ...event,
+          tool_name: word(event.tool_name),
+          tool_input: subjectsOf(event.tool_input, word),
+          ...(event.directory !== undefined && { directory: word(event.directory) }),
+        };
       case 'post_tool_use': {
         const isFault = event.is_error || event.outcome !== 'ok';
         const isKept = isFault || mayNameCommit(cutText(event.tool_output_preview, PREVIEW_LIMIT));

@@ -7,7 +7,7 @@ import type { LogCounts } from '../logs/reader.js';
 import { settledCounts } from '../logs/settledCounts.js';
 import { computedOf, type Judge, type Look, lookAt } from '../look/look.js';
 import type { Locating } from '../look/standing.js';
-import { agentWords, askedAt, outcomeWords } from '../observed/calls.js';
+import { agentWords, outcomeWords } from '../observed/calls.js';
 import type { CombinedState, ShownFile } from '../observed/combined.js';
 import { changeWords } from '../observed/files.js';
 import { stepsOf, stepWords } from '../observed/step.js';
@@ -102,7 +102,7 @@ function durationLines(look: Look): string[] {
 function deedLines({ fold, log }: Look): string[] {
   if (fold === null) return [];
   const { actions, commits, lastWords } = fold;
-  const asked = askedAt(log);
+  const asked = log.permission_asked_at;
   const calls = actions
     .slice(-MOST_CALLS)
     .map((action) =>

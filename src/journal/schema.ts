@@ -107,6 +107,8 @@ export type JournalEvent = Lineage &
         readonly tool_input: unknown;
         readonly input_digest?: string;
         readonly timeout_ms?: number;
+        /** Where its relative paths begin, if the agent was not where its transcript begins. */
+        readonly directory?: string;
         readonly batch?: string;
         readonly polling?: boolean;
         /** A person is asked for it before it runs, as the call says itself. */

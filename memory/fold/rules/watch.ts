@@ -4,6 +4,7 @@ import { isoTime } from '../../../src/time.js';
 import { setIn } from '../bounds.js';
 import { fact, rule, unread } from './rule.js';
 
+const PERMISSION = 'permission';
 const text = z.optional(z.string());
 const instant = z.nullish(z.iso.datetime());
 const waitFields = () => ({
@@ -21,11 +22,13 @@ export const watchRules = {
   wait_start: fact(waitFields, (log, { kind, tool_use_id, until }, { at }) => {
     const { waits, more } = log;
     log.wasAsked = true;
+    if (kind === PERMISSION) log.permission_asked_at = at;
     const wait = { kind, since: at, until: timeOf(until) };
     setIn(waits, [tool_use_id ?? kind, wait], { more, name: 'waits' });
   }),
-  wait_end: fact(waitFields, ({ waits }, { kind, tool_use_id }) => {
-    waits.delete(tool_use_id ?? kind);
+  wait_end: fact(waitFields, (log, { kind, tool_use_id }) => {
+    if (kind === PERMISSION) log.permission_asked_at = null;
+    log.waits.delete(tool_use_id ?? kind);
   }),
   // If there are several watchers, the first one notifies.
   notice: rule(

@@ -58,12 +58,14 @@ function callDrafts(item: Fields, input: unknown, say: Say): Draft[] {
   const tool = textAt(item, 'name') ?? textAt(item, 'type') ?? 'unknown';
   if (id === null) return [say({ event: 'heartbeat', source: 'step' })];
   const timeout = returnsWithin(input);
+  const directory = textAt(asFields(input) ?? {}, 'workdir') ?? textAt(asFields(input) ?? {}, 'working_directory');
   const call: JournalEvent = {
     event: 'pre_tool_use',
     tool_use_id: id,
     tool_name: tool,
     tool_input: input,
     ...(timeout !== null && { timeout_ms: timeout }),
+    ...(directory !== null && { directory }),
     ...(asksFirst(input) && { asks_first: true }),
   };
   const does = effectOf(tool, input, id);

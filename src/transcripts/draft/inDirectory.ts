@@ -9,12 +9,14 @@ import type { Draft } from './draft.js';
  */
 export function inDirectory(draft: Draft, directory: string): Draft {
   const { deed, done } = draft.hints;
-  if (deed?.path === undefined && done?.path === undefined && done?.changes === undefined) return draft;
   const whole = (path: string) => resolve(directory, path);
+  const event = draft.event.event === 'pre_tool_use' ? { ...draft.event, directory } : draft.event;
+  if (deed?.path === undefined && done?.path === undefined && done?.changes === undefined) return { ...draft, event };
   const placed = <Part extends { readonly path?: string }>(part: Part): Part =>
     part.path === undefined ? part : { ...part, path: whole(part.path) };
   return {
     ...draft,
+    event,
     hints: {
       ...draft.hints,
       ...(deed !== undefined && { deed: placed(deed) }),

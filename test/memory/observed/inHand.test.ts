@@ -46,3 +46,12 @@ test('a sub-agent that is waited for ends with its call', () => {
   const fold = observe(asked, calls('of-a', 'Agent'), ...wrote.map(by('a')), returns('of-a'), answered);
   expect([isAtWork(fold), filesInHand(fold)]).toEqual([false, []]);
 });
+
+test.each([
+  ['where its transcript begins', {}, 'half.txt'],
+  ['in another directory', { directory: 'sub' }, 'sub/half.txt'],
+  ['outside', { directory: '/tmp/x' }, '/tmp/x/half.txt'],
+])('a command of an agent that is %s writes its file there', (_, place, file) => {
+  const fold = observe(asked, { ...calls('s', 'Bash', { command: 'make > half.txt' }), ...place });
+  expect(filesInHand(fold)).toEqual([file]);
+});

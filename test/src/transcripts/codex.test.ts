@@ -134,19 +134,20 @@ describe('an older rollout of Codex', () => {
     expect(lines[0]?.session_id).toBe('old');
   });
 
-  test('keeps the policy by which a person is asked, and the signs of life of each call', async () => {
+  test('keeps the policy by which a person is asked, and the directory and the signs of life of each call', async () => {
     const path = transcript([
       meta(),
       event(1, { type: 'task_started', turn_id: 'a' }),
       codex(1, 'turn_context', { approval_policy: 'on-request' }),
       event(2, { type: 'user_message', message: 'go' }),
-      item(3, call('c1', 'exec_command', { cmd: 'make' })),
+      item(3, call('c1', 'exec_command', { cmd: 'make', workdir: '/work/sub' })),
       event(4, { type: 'exec_command_begin', call_id: 'c1' }),
     ]);
     const lines = await linesOf(path);
     expect(lines.filter(({ permission_mode: mode }) => mode !== undefined)).toEqual([
       expect.objectContaining({ event: 'heartbeat', permission_mode: 'on-request' }),
     ]);
+    expect(lines.at(-2)).toMatchObject({ event: 'pre_tool_use', directory: '/work/sub' });
     expect(lines.at(-1)).toMatchObject({ event: 'heartbeat', source: 'tool_event', tool_use_id: 'c1' });
   });
 

@@ -49,7 +49,10 @@ test('relative paths of an agent that has left its first directory are those of 
     calls(7, 't4', 'Bash', { command: 'x' }, { cwd: '/work/aside' }),
     { ...returns(8, 't4', 'done', false, { cwd: '/work/aside' }), toolUseResult: { stdout: '', bashEditDiff } },
   ]);
-  const files = (await linesOf(path)).filter(({ event }) => event === 'files');
+  const lines = await linesOf(path);
+  const begun = lines.filter(({ event }) => event === 'pre_tool_use');
+  expect(begun.map(({ directory }) => directory)).toEqual([undefined, ...Array(3).fill('/work/aside')]);
+  const files = lines.filter(({ event }) => event === 'files');
   expect(files.map(({ created }) => created)).toEqual([
     ['./a.ts'],
     ['/work/aside/b.ts'],
