@@ -132,7 +132,9 @@ export const acceptHandoff = verb({
     const handoffs = handoffsOf(memory);
     const { id } = handoffs.named(named);
     const workspace = memory.workspace.id;
-    const holder = callerHolder(memory);
+    // In a sandbox the agent's process may be out of sight, and its shell still names the conversation.
+    const thread = memory.agentProcess === null ? memory.conversation : undefined;
+    const holder = callerHolder(memory, thread ?? undefined);
     const line = handoffKind.line('accepted', {
       ...{ as, session_id: session?.id, workspace, by: answeredFrom(memory.surroundings) },
       ...(holder !== null && { holder }),

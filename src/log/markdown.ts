@@ -23,8 +23,8 @@ const MARKUP = new RegExp(
   `[\`*~|$]|${HTML}|${LINK_END}|${/\\(?=[!-/:-@[-`{-~]|$)|(?<![a-z0-9])_|_(?![a-z0-9])/.source}`,
   'gi',
 );
-/** In Markdown that stays Markdown. A backslash before them would undo ours. */
-const UNSAFE = new RegExp(`\\\\*(\`|${HTML}|${LINK_END})`, 'gi');
+/** In Markdown that stays Markdown. A backslash before them would undo ours; a run of backslashes is searched once. */
+const UNSAFE = new RegExp(`(?<!\\\\)\\\\*(\`|${HTML}|${LINK_END})`, 'gi');
 /** A line that begins so is a heading, a quotation, a list, a rule, a task. */
 const BLOCK = /^\s*(?:\d+(?=[.)](?:\s|$))|(?=#+(?:\s|$)|>|[-+=]+(?:\s|$)|\[[ x]\]))/i;
 const TOP_HEADING = /^([\s>*+\-\d.)]*?)#{1,2}(?=\s|$)/;
@@ -103,10 +103,10 @@ function aroundCode(line: string, apart: RegExp, escaped: (words: string) => str
     parts.push(shown(line.slice(from, index)), code === undefined ? link() : inCode(code.trim()));
     from = index + all.length;
   }
+  const filled = [...parts, shown(line.slice(from))].filter(Boolean);
+  const isBehindCode = (part: string, at: number) => part.startsWith('`') && filled[at - 1]?.endsWith('`') === true;
   // Two pieces of code next to each other would be one.
-  return [...parts, shown(line.slice(from))]
-    .filter(Boolean)
-    .reduce((all, part) => `${all}${/`$/.test(all) && part.startsWith('`') ? ' ' : ''}${part}`, '');
+  return filled.map((part, at) => (isBehindCode(part, at) ? ` ${part}` : part)).join('');
 }
 
 function tokenIn(token: string, escaped: (words: string) => string): string {

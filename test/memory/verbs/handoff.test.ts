@@ -136,6 +136,26 @@ describe('an answer', () => {
     await expect(ask(acceptHandoff, other, { id, as: 'follow' }, DOOR)).rejects.toMatchObject({ code: 'accepted' });
   });
 
+  test('an agent whose process is out of sight is known by its conversation', async () => {
+    const id = await offered();
+    const take = (conversation: string) => {
+      const { toolCall: _, ...surroundings } = scene.memory().surroundings;
+      const agent = new Memory({
+        ...{ folder: null, clock: systemClock, redact: redactShapes, origin: 'agent' },
+        surroundings: {
+          ...surroundings,
+          variables: { ...surroundings.variables, CLAUDE_CODE_SESSION_ID: conversation },
+        },
+      });
+      expect(agent.agentProcess).toBeNull();
+      return ask(acceptHandoff, agent, { id, as: 'follow' }, DOOR);
+    };
+    await take('11111111-1111-4111-8111-111111111111');
+    const again = await take('11111111-1111-4111-8111-111111111111');
+    expect(again.value).toMatchObject({ already_yours: true });
+    await expect(take('22222222-2222-4222-8222-222222222222')).rejects.toMatchObject({ code: 'accepted' });
+  });
+
   test('a person is the account: in another directory the same, and the answer says from where it was taken', async () => {
     const id = await offered();
     await scene.asked(acceptHandoff, { id, as: 'adapt' }, 'person');

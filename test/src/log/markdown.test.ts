@@ -138,3 +138,20 @@ describe('whatever is put together', () => {
     expect(faults).toEqual([]);
   });
 });
+
+test.each([
+  ['backslashes', '\\'],
+  ['pieces of code', 'a`b'],
+  ['links that begin', '[`'],
+])('the time grows with the length of a line, not with its square: %s', (_, piece) => {
+  const [short, long] = [20_000, 200_000].map((length) => {
+    const text = piece.repeat(length / piece.length);
+    const before = process.cpuUsage();
+    foreignMarkdown(text);
+    inMarkdown(text);
+    const { user, system } = process.cpuUsage(before);
+    // Hundredths of a second are too short to measure.
+    return Math.max(user + system, 30_000);
+  });
+  expect(Number(long) / Number(short)).toBeLessThan(50);
+});

@@ -1,4 +1,4 @@
-// covers: memory/worktrees/deletion.ts memory/worktrees/removal.ts memory/show/endWords.ts memory/show/worktreeWords.ts
+// covers: src/host/mounts.ts memory/worktrees/deletion.ts memory/worktrees/removal.ts memory/show/endWords.ts memory/show/worktreeWords.ts
 /** A file cannot be deleted: `worktree end` says which, how the rest comes back, and what finishes the removal; `list` says so, too. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
@@ -101,4 +101,26 @@ test('nothing behind a link is deleted, and a name that is no text is', () => {
   expect(deleteFolder(long)).toBe(`${long} cannot be deleted: name too long`);
   expect(lstatSync(folder, { throwIfNoEntry: false })).toBeUndefined();
   expect(readFileSync(join(precious, 'file'), 'utf8')).toBe('precious\n');
+});
+
+test('nothing is deleted in a folder that is mounted inside, of the same file system or another one', () => {
+  const folder = join(made.folder, 'going');
+  const precious = join(made.folder, 'precious');
+  put(join(precious, 'below/file'), 'precious\n');
+  for (const [name, ...words] of [
+    ['bind \\ "é"', '--bind', precious],
+    ['tmpfs', '-t', 'tmpfs', 'none'],
+  ]) {
+    const inside = join(folder, name ?? '');
+    mkdirSync(inside, { recursive: true });
+    if (spawnSync('mount', [...words, inside]).status !== 0) return;
+    const release = () => spawnSync('umount', [inside]);
+    afterThisTest(() => void release());
+    put(join(inside, 'file'), 'precious\n');
+    expect(deleteFolder(folder)).toBe(`${inside} cannot be deleted: another folder or file system is mounted there`);
+    expect(readFileSync(join(inside, 'file'), 'utf8')).toBe('precious\n');
+    release();
+    expect(deleteFolder(folder)).toBeNull();
+  }
+  expect(readFileSync(join(precious, 'below/file'), 'utf8')).toBe('precious\n');
 });
