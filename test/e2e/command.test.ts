@@ -20,7 +20,8 @@ const WITHIN_MS = 45_000;
 /** A look goes through all processes or to Redis, and a silence lasts long. */
 const LOOK_EVERY_MS = 150;
 const TIMEOUT_MS = 2 * SCENE_TIMEOUT_MS;
-const DEAF_TOOL = `node -e "process.on('SIGTERM', () => {}); require('fs').writeFileSync('deaf', ''); setInterval(() => {}, 1e6)" >/dev/null 2>&1 & until [ -e deaf ]; do sleep 0.1; done; echo up`;
+/** In a process session of its own: Codex ends the group of a shell that has returned. */
+const DEAF_TOOL = `setsid node -e "process.on('SIGTERM', () => {}); require('fs').writeFileSync('deaf', ''); setInterval(() => {}, 1e6)" >/dev/null 2>&1 & until [ -e deaf ]; do sleep 0.1; done; echo up`;
 
 interface RealAgent {
   readonly options: Record<string, unknown>;
