@@ -64,7 +64,7 @@ function itemOf(text: string): string {
   return `- ${escapedLines(text).join('\n  ')}`;
 }
 
-/** @returns the author's Markdown, of which no line is taken for a part of the file around it. Code that does not end gets an end */
+/** @returns the author's Markdown; no line of it is taken for a part of the file around it. Code that does not end gets an end */
 function escapedLines(text: string): string[] {
   const fences = new Fences();
   const lines = outsideCode(

@@ -192,7 +192,7 @@ export interface GitCall {
   readonly limitMs: number;
   /** Standard input; none if missing. */
   readonly input?: string | undefined;
-  /** Of input and answer. `latin1` keeps every byte apart, for texts that are compared; `utf8` if missing. */
+  /** The encoding of input and answer. `latin1` keeps every byte apart, for texts that are compared; `utf8` if missing. */
   readonly encoding?: 'utf8' | 'latin1' | undefined;
 }
 

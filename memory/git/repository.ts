@@ -126,7 +126,7 @@ function repositoryIn(ours: string, asked: Place): Repository {
   const refusals = new Refusals(ours, common);
   const run = (line: GitLine, call: Omit<GitCall, 'limitMs'> = {}) =>
     refusals.note(runGit(line, { limitMs: askingMs, ...call }));
-  // Of the one that is asked, it is known already, also if the user has allowed it.
+  // For the worktree that is asked, it is known already, also if the user has allowed it.
   const isReadable = (place: WorktreePlace) => (place.root === root && place.folder === folder) || isOwn(place);
   const runIn = (place: WorktreePlace, line: () => GitLine, call: Omit<GitCall, 'limitMs'>) =>
     isReadable(place) ? run(line(), call) : refusals.note(REFUSED);
@@ -194,7 +194,7 @@ function printedBy({ code, out }: GitEnd): string | null {
   return code === 0 ? out : null;
 }
 
-/** Of a folder that it cannot read, git only warns, and lists no file: they would go unseen. One that has just gone has none. */
+/** Git only warns of a folder that it cannot read, and lists no file: they would go unseen. One that has just gone has none. */
 const UNREAD = /^warning: could not open directory .*(?<!: No such file or directory)$/m;
 
 /** As git says it. */

@@ -45,7 +45,7 @@ export function leftovers(
 ): Map<string, Ghost> {
   const { common, home } = place;
   const roots = registered.flatMap(({ root }) => root ?? []);
-  // What is left of a removal is no worktree.
+  // The rest of a removal is no worktree.
   const known = new Set([...[home, common, ...roots].map((root) => realOf(root)), ...doomedFolders(common)]);
   const own = [
     `${home}.worktrees`,

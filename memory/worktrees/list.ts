@@ -36,7 +36,7 @@ export interface WorktreeList {
   readonly worktrees: readonly ListedWorktree[];
   /** The contents of removed worktrees, the newest first; null if git does not say. */
   readonly kept: readonly KeptRef[] | null;
-  /** What git does not say of the repository, in sentences. */
+  /** Sentences about the questions that git did not answer. */
   readonly unanswered: readonly string[];
   /** The worktrees that were removed, the last one first. */
   readonly removed: readonly Removal[];
@@ -110,7 +110,7 @@ function withState(
   const state = ghost === null ? stateOf(repository, { root: path, folder }, roots) : null;
   if (state === null) {
     const unanswered = ghost === null ? whyUnanswered(repository) : null;
-    // The files may be gone, and the commit the only copy of somebody's work.
+    // The files may be gone, and the commit the only copy of a person's work.
     return { ...worktree, head: headIn(repository, folder, branch), dirt: null, unanswered };
   }
   const known = { ...worktree, head: state.head, branch: state.branch ?? operation?.branch ?? branch };

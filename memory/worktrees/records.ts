@@ -44,7 +44,7 @@ const REMOVAL = z.object({
   own_files: z._default(z.readonly(z.array(z.enum(OWN_FILES))), []),
   is_sparse: z._default(z.boolean(), false),
   is_detached: z._default(z.boolean(), false),
-  /** What was typed, and finishes it. */
+  /** The command that was typed; it finishes the removal. */
   way: z._default(z.enum(['merge', 'discard', 'keep_branch']), 'merge'),
   is_remote_removed: z._default(z.boolean(), false),
   /** Whether the folder had what was kept and no more, after it got its other name. */

@@ -1,4 +1,4 @@
-/** What is mounted where, as Linux says it (`man 5 proc_pid_mountinfo`). Other systems are not asked. */
+/** The mounts of this host, as Linux lists them (`man 5 proc_pid_mountinfo`). Other systems are not asked. */
 import { readFileSync } from 'node:fs';
 import { errorCode } from '../errors.js';
 

@@ -1,5 +1,5 @@
 /**
- * Words of people, tools and agents in a Markdown document that somebody may paste to GitHub: they are shown, and do nothing there. The
+ * Words of people, tools and agents in a Markdown document that a person may paste to GitHub: they are shown, and do nothing there. The
  * document is also read as it is, in a terminal, so nothing invisible is put into it.
  */
 import { oneLine, visible } from './visibleText.js';
@@ -18,7 +18,7 @@ const CODE_OR_LINK = new RegExp(`${CODE.source}|${LINK.source}`, 'g');
 const HTML = /<(?=[a-z/!?])|&(?=#?\w+;)/.source;
 /** Ends the text of a link, a footnote or a definition. */
 const LINK_END = /\](?=[([:])/.source;
-/** What may be markup anywhere in a line. An underscore within a word is none. */
+/** Signs that may be markup anywhere in a line. An underscore within a word is none. */
 const MARKUP = new RegExp(
   `[\`*~|$]|${HTML}|${LINK_END}|${/\\(?=[!-/:-@[-`{-~]|$)|(?<![a-z0-9])_|_(?![a-z0-9])/.source}`,
   'gi',
