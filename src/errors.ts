@@ -64,7 +64,7 @@ export function describeError(thrown: unknown): string {
 /** Deeper than libraries nest; a guard against circles. */
 const DEEPEST = 6;
 /** A library's words that end without the words of the error that it wraps. */
-const CUT_OFF = /[:,;(]\s*$/;
+const CUT_OFF = /[:,;(]$/;
 /** System calls that come before the first byte of a request. */
 const CONNECTING: readonly unknown[] = ['connect', 'getaddrinfo'];
 /** Codes of a connection that was never made. */
@@ -90,7 +90,7 @@ export function rootCauses(thrown: unknown, depth = DEEPEST): unknown[] {
  * @returns the words of an error; where it has none, or they break off, the words or codes of its causes
  */
 export function wordsOf(error: Error): string {
-  if (error.message !== '' && !CUT_OFF.test(error.message)) return error.message;
+  if (error.message !== '' && !CUT_OFF.test(error.message.trimEnd())) return error.message;
   const causes = rootCauses(error).map(
     (cause) => (isError(cause) && cause !== error && cause.message) || errorCode(cause),
   );
@@ -111,7 +111,7 @@ function isFailedConnect(cause: unknown): boolean {
   const code = errorCode(cause);
   if (CONNECTING.includes((cause as { syscall?: unknown }).syscall) || NEVER_CONNECTED.test(code)) return true;
   if (!MAYBE_CONNECTED.includes(code)) return false;
-  return cause.message === '' || CUT_OFF.test(cause.message) || cause.message.includes(`connect ${code}`);
+  return cause.message === '' || CUT_OFF.test(cause.message.trimEnd()) || cause.message.includes(`connect ${code}`);
 }
 
 function nestedIn(thrown: unknown): unknown[] {

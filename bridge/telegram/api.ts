@@ -11,6 +11,7 @@ import type {
 } from 'grammy/types';
 import type { AgentSession } from '../../src/jobs/model.js';
 import { type Clock, SECOND } from '../../src/time.js';
+import { withoutEnd } from '../../src/withoutEnd.js';
 import type { ChatFoundation } from '../chat/foundation.js';
 import { noAnswer, refusal } from './chatError.js';
 import { ChatSpending } from './chatSpending.js';
@@ -77,7 +78,7 @@ export class TelegramApi {
   constructor({ token, apiRoot }: { token: string; apiRoot: string }, clock: Clock) {
     this.botId = token.split(':')[0] ?? '';
     this.spending = new ChatSpending(clock);
-    this.#api = new Api(token, { apiRoot: apiRoot.replace(/\/+$/, '') });
+    this.#api = new Api(token, { apiRoot: withoutEnd(apiRoot, /\//) });
     this.#api.config.use(async (call, method, payload, given) => {
       if (SPENDS.includes(method)) this.spending.note(chatOf(payload));
       const limit = new AbortController();

@@ -14,7 +14,7 @@ import { RUNS_ON } from './checks.js';
 const WORD = /(?:[^\s"']|"[^"]*"|'[^']*')+/.source;
 /** `git commit`, also with variables before it and options in between. */
 const COMMITTING = new RegExp(
-  `^\\(?(?:\\w+=(?:${WORD})?\\s+)*git(?:\\s+(?:-[cC]\\s+${WORD}|--?${WORD}))*\\s+commit(?=\\s|\\)|$)`,
+  `^\\(?(?:\\w+=(?:${WORD})?\\s+)*git(?:\\s+-(?:[cC]\\s+${WORD}|(?![cC]\\s)${WORD}))*\\s+commit(?=\\s|\\)|$)`,
 );
 /** Then git makes none, or makes it in another directory. */
 const MAKES_NONE = /\s--(?:dry-run|short|porcelain|long|help)\b|\s-h\b/;

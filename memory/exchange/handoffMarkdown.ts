@@ -4,6 +4,7 @@ import { describeError, UsageError } from '../../src/errors.js';
 import { Fences, inMarkdown } from '../../src/log/markdown.js';
 import { visible } from '../../src/log/visibleText.js';
 import { isoTime } from '../../src/time.js';
+import { withoutEnd } from '../../src/withoutEnd.js';
 import type { HandoffDocument } from '../handoffs/document.js';
 import type { Handoff } from '../handoffs/handoffs.js';
 import { yamlOf } from '../keeping/yaml.js';
@@ -33,8 +34,9 @@ const ALIASES: Readonly<Record<string, Field | 'references'>> = {
 };
 const FRONT = /^---\r?\n([\s\S]*?)\r?\n---\r?\n/;
 /** Outside of code, these would begin a section, or a tag that hides what follows. A backslash is before them in the file. */
-const MARKUP = /(?<code>(`+)(?!`).+?(?<!`)\2(?!`))|^(?=#{1,2}\s)|(?<!\\)<(?=[a-z/!?])/gi;
-const ESCAPED = /(?<code>(`+)(?!`).+?(?<!`)\2(?!`))|^\\(?=#{1,2}\s)|\\(?=<[a-z/!?])/gi;
+const MARKUP = /(?<code>(?<!`)(`+)(?!`).+?(?<!`)\2(?!`))|^(?=#{1,2}\s)|(?<!\\)<(?=[a-z/!?])/gi;
+const ESCAPED = /(?<code>(?<!`)(`+)(?!`).+?(?<!`)\2(?!`))|^\\(?=#{1,2}\s)|\\(?=<[a-z/!?])/gi;
+const HEADING = /^(#{1,2})\s+(.*)$/s;
 const ITEM = /^\s*(?:[-*+]|\d+[.)])\s+(?:\[[ x]\]\s+)?/i;
 /** Also of a list in a list. */
 const ITEMS = new RegExp(`^(?:${ITEM.source.slice(1)})+`, 'i');
@@ -143,7 +145,8 @@ function sectionsOf(body: string): { readonly title: string | null; readonly sec
   const sections: Section[] = [{ heading: null, lines: [] }];
   const fences = new Fences();
   for (const line of body.split(/\r?\n/)) {
-    const [, marks = '', heading = ''] = (isCode(line, fences) ? null : /^(#{1,2})\s+(.*?)\s*#*$/.exec(line)) ?? [];
+    const [, marks = '', words = ''] = (isCode(line, fences) ? null : HEADING.exec(line)) ?? [];
+    const heading = withoutEnd(words.trimEnd(), /#/).trim();
     if (marks === '#' && title === null) title = heading;
     else if (marks !== '') sections.push({ heading, lines: [] });
     else sections.at(-1)?.lines.push(line);

@@ -17,12 +17,12 @@ const LONGEST_TEXT = 600;
 
 /** A part of a command that only prepares another one. */
 const PRELUDE =
-  /^(?:cd|pushd|popd|export|set|unset|source|\.|sleep|echo|printf|true|:)(?:\s|$)|^(?:\w+=(?:"[^"]*"|'[^']*'|\S*)\s*)+$/;
-const ASSIGNMENTS = /^(?:\w+=(?:"[^"]*"|'[^']*'|\S*)\s+)+/;
+  /^(?:cd|pushd|popd|export|set|unset|source|\.|sleep|echo|printf|true|:)(?:\s|$)|^(?:\w+=(?:[^\s"']|"[^"]*"|'[^']*')*(?:\s+|$))+$/;
+const ASSIGNMENTS = /^(?:\w+=(?:[^\s"']|"[^"]*"|'[^']*')*\s+)+/;
 const WRAPPER = /^(?:sudo|time|env|nice|nohup|command|exec|timeout\s+(?:-\S+\s+)*\d+[smh]?)\s+/;
 /** Only shortens what is printed. */
-const PRINTED_LESS = /\s*\|\s*(?:tail|head|cat|less|tee)\b[^|;&]*$/;
-const REDIRECTED = /\s+(?:\d?>&\d|&?>>?\s*\S+|\d>>?\s*\S+)(?=\s|$)/g;
+const PRINTED_LESS = /\| ?(?:tail|head|cat|less|tee)\b[^|;&]*$/;
+const REDIRECTED = / (?:\d?>&\d|&?>>? ?\S+|\d>>? ?\S+)(?= |$)/g;
 const WORD = /"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"']+|["']/g;
 /** A module of Python is named like one, and says what is to be done. */
 const OPTION = /^-(?!m$)/;
@@ -89,7 +89,7 @@ function isScoped(path: string): boolean {
 
 /** @returns the first command of a text for a shell that does something, without what prepares it, shortens or redirects its output */
 export function mainCommand(text: string): string {
-  const lines = text.split('\n').map((line) => line.trim());
+  const lines = text.split('\n').map((line) => line.trim().replace(/\s+/g, ' '));
   const isWork = (line: string) => line !== '' && !line.startsWith('#') && !PRELUDE.test(onlyPrelude(line));
   const line = lines.find(isWork) ?? lines[0] ?? '';
   let command = bare(line);
@@ -107,14 +107,14 @@ function onlyPrelude(line: string): string {
 
 /** Takes away what prepares the first command that does something. */
 function bare(line: string): string {
-  const parts = line.split(/\s*(?:&&|;)\s*/);
+  const parts = line.split(/ ?(?:&&|;) ?/);
   const from = parts.findIndex((part) => part !== '' && !PRELUDE.test(part));
   if (from < 0) return '';
   let left = line;
   for (const part of parts.slice(0, from))
-    left = left.slice(left.indexOf(part) + part.length).replace(/^\s*(?:&&|;)\s*/, '');
+    left = left.slice(left.indexOf(part) + part.length).replace(/^ ?(?:&&|;) ?/, '');
   // An `echo` of the exit code belongs to no command.
-  left = left.replace(/\s*;\s*echo\b[^;&|]*$/, '');
+  left = left.replace(/ ?; ?echo\b[^;&|]*$/, '');
   for (let before = ''; before !== left; ) {
     before = left;
     left = left.replace(ASSIGNMENTS, '').replace(WRAPPER, '');

@@ -5,7 +5,7 @@ import { commandsIn } from './commandParts.js';
 const ASKING: readonly (readonly [RegExp, readonly number[]])[] = [
   [/^(?:[efz]?grep|rg|ag|ack|pgrep|diff|cmp|test|\[\[?|which|type|command -v|expr)(?:\s|$)/, [1]],
   [
-    /^git (?:-[Cc] \S+ |-\S+ )*(?:diff(?:-\w+)? .*--(?:exit-code|quiet)|grep|merge-base .*--is-ancestor|check-ignore|show-ref .*--verify)\b/,
+    /^git (?:-[Cc] \S+ |-(?![Cc] )\S+ )*(?:diff(?:-\w+)? .*--(?:exit-code|quiet)|grep|merge-base .*--is-ancestor|check-ignore|show-ref .*--verify)\b/,
     [1],
   ],
   [/^gh pr checks\b/, [1, 8]],

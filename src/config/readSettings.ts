@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { homeOfUser } from '../host/homeOfUser.js';
 import { SECRET_VARIABLES } from '../log/redact.js';
 import { DAY } from '../time.js';
+import { withoutEnd } from '../withoutEnd.js';
 import { agentEnvironment, agentUserIn } from './agentUser.js';
 import { type CheckAgent, CONFIG_FILE, FOR_TRYING_OUT, readConfigFile } from './configFile.js';
 import { didYouMean } from './didYouMean.js';
@@ -35,7 +36,7 @@ const port = z
   .pipe(z.int().min(1, PORT).max(65_535, PORT));
 const url = z
   .url({ protocol: /^https?$/, error: 'must be an address such as https://api.example.com' })
-  .transform((text) => text.replace(/\/+$/, ''));
+  .transform((text) => withoutEnd(text, /\//));
 const MEBIBYTE = 1024 * 1024;
 /** A log that is rotated with every line is useless. */
 const LEAST_LOG_BYTES = 64 * 1024;

@@ -9,9 +9,7 @@ import { type JournalRecord, parseRecord } from './record.js';
 /** The first read holds every line except that of a long answer. */
 const READ_BYTES = { first: 16 * 1024, most: 4 * LONGEST_LINE_BYTES };
 const NEWLINE = 0x0a;
-/** A crash of the file system may leave zeros after the last line. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: zeros are what is looked for
-const BEHIND_INK = /[\u0000-\u0020]+$/;
+const BLANK = 0x20;
 
 /** The errors that say that no journal is there: nothing, or a link. */
 const NO_JOURNAL: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
@@ -36,7 +34,9 @@ export function readLastLine(path: string): JournalRecord | null {
 
 /** @returns null if the line begins before these bytes */
 function lastLineOf(bytes: Buffer, isWhole: boolean): string | null {
-  const ink = bytes.toString('latin1').replace(BEHIND_INK, '').length;
+  let ink = bytes.length;
+  // A crash of the file system may leave zeros after the last line.
+  while (ink > 0 && (bytes[ink - 1] ?? 0) <= BLANK) ink -= 1;
   const start = ink === 0 ? -1 : bytes.lastIndexOf(NEWLINE, ink - 1);
   if (start === -1 && !isWhole) return null;
   return bytes.toString('utf8', start + 1, ink);

@@ -1,6 +1,7 @@
 /** Requests the list of models, at no cost, to see whether a credential is accepted. No words of the provider are in the answer. */
 import { errorCode, rootCauses } from '../../../src/errors.js';
 import { type Clock, SECOND } from '../../../src/time.js';
+import { withoutEnd } from '../../../src/withoutEnd.js';
 
 const DEFAULT_BASE_URL = 'https://api.anthropic.com';
 const API_VERSION = '2023-06-01';
@@ -48,7 +49,7 @@ export async function askForModels(
 }
 
 function modelsUrl(baseUrl: string): URL | null {
-  const text = `${baseUrl.trim().replace(/\/+$/, '')}/v1/models?limit=1`;
+  const text = `${withoutEnd(baseUrl.trim(), /\//)}/v1/models?limit=1`;
   if (!URL.canParse(text)) return null;
   const url = new URL(text);
   return /^https?:$/.test(url.protocol) && url.username === '' && url.password === '' ? url : null;

@@ -7,6 +7,7 @@ import { endsInsideKey, KEY_BEGINS, keyFollower } from '../../../src/log/private
 import { type Redact, redactShapes } from '../../../src/log/redact.js';
 import { lastOf, shortenToEnd, TORN_EDGE } from '../../../src/log/shorten.js';
 import { type Clock, SECOND } from '../../../src/time.js';
+import { withoutEnd } from '../../../src/withoutEnd.js';
 import { PLAIN_WORDS } from '../failures/explain.js';
 import { type Dialect, LONGEST_ANSWER } from '../program/programStream.js';
 
@@ -71,8 +72,6 @@ function endOfLine(line: string, redact: Redact): string {
 /** @returns the last content of a line that was overwritten repeatedly */
 function asShown(text: string): string {
   const plain = text.replace(TERMINAL_ORDERS, '');
-  let end = plain.length;
-  // Not by the pattern /\r+$/: it takes quadratic time if text follows many of them.
-  while (plain[end - 1] === '\r') end -= 1;
+  const end = withoutEnd(plain, /\r/).length;
   return plain.slice(plain.lastIndexOf('\r', end - 1) + 1, end);
 }

@@ -32,7 +32,7 @@ const DATE =
   /\b(?:(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+(\d{1,2})|(\d{1,2})\.?\s+(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)(?:st|nd|rd|th)?(?:,?\s+(\d{4}))?\b/i;
 const HALF_DAY = /\b(\d{1,2})(?::(\d{2}))?(?::\d{2})?\s*([ap])\.?m\b\.?/i;
 const WHOLE_DAY = /\b([01]?\d|2[0-3]):([0-5]\d)\b/;
-const ZONE_IN_BRACKETS = /\(([A-Za-z][\w+/:-]*(?:\/[\w+-]+)*)\)/;
+const ZONE_IN_BRACKETS = /\(([A-Za-z][\w+/:-]*)\)/;
 const ZONE_AFTER_TIME = /^\s*(?:[ap]\.?m\.?\s*)?([A-Z]{1,5}(?:[+-]\d{1,2}(?::?\d{2})?)?|[A-Z][a-z]+\/[A-Za-z_/]+)\b/;
 
 export interface Reading {

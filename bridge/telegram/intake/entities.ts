@@ -3,6 +3,7 @@
  * that a person has typed (`__init__.py` arrives as `init.py` with an italic part), so they are put back here.
  */
 import * as z from 'zod';
+import { withoutEnd } from '../../../src/withoutEnd.js';
 
 export const entitySchema = z.looseObject({
   type: z.string(),
@@ -156,13 +157,12 @@ export function addressesIn(text: string, mentions: readonly Range[]): Range[] {
   for (const { from, to } of mentions.toReversed()) {
     if (from < start) break;
     if (/^[\s.!]*$/.test(text.slice(to, end))) {
-      const before = /[\s,]*$/.exec(text.slice(0, from))?.[0] ?? '';
-      end = from - before.length;
+      end = withoutEnd(text.slice(0, from), /[\s,]/).length;
       cuts.push({ from: end, to });
-    } else if (/,\s*$/.test(text.slice(0, from)) && text.charAt(to) === ',') {
-      const before = /,\s*$/.exec(text.slice(0, from))?.[0] ?? '';
-      cuts.push({ from: from - before.length, to });
+      continue;
     }
+    const comma = text.slice(0, from).trimEnd().length - 1;
+    if (text.charAt(comma) === ',' && text.charAt(to) === ',') cuts.push({ from: comma, to });
   }
   return cuts;
 }

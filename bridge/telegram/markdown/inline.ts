@@ -1,5 +1,6 @@
 /** The content of a paragraph, a heading or a cell: Markdown's tokens as styled text. */
 import type { Token } from 'markdown-it';
+import { withoutEnd } from '../../../src/withoutEnd.js';
 import type { Span } from './styledText.js';
 
 type Style = Omit<Span, 'text'>;
@@ -129,9 +130,12 @@ export function decoded(href: string): string {
   }
 }
 
-/** A file's name also looks like an address; the name of the target's own file does not count as one. */
+/**
+ * A file's name also looks like an address; the name of the target's own file does not count as one. It begins at the first of its
+ * names: a search from each of them would take quadratic time.
+ */
 const ADDRESS_IN_LABEL =
-  /(?:[a-z][a-z\d+.-]*:\/\/)?(?:[\p{L}\p{N}_-]+[.\u3002\uFF0E\uFF61])+\p{L}{2,}(?:[:/?#]\S*)?/giu;
+  /(?<![\p{L}\p{N}_-][.\u3002\uFF0E\uFF61]?)(?:[a-z][a-z\d+.-]*:\/\/)?(?:[\p{L}\p{N}_-]+[.\u3002\uFF0E\uFF61])+\p{L}{2,}(?:[:/?#]\S*)?/giu;
 const ANY_DOT = /[.\u3002\uFF0E\uFF61]/;
 const FILE_NAME = /^[\w.-]+\.(?:md|txt|ts|tsx|js|mjs|jsx|json|py|rs|go|sh|c|h|cc|cpp|java|rb|yml|yaml|toml|css|html)$/i;
 
@@ -150,9 +154,9 @@ function isOf(target: string, shown: string): boolean {
 }
 
 function bareAddress(address: string): string {
-  return address
+  const bare = address
     .toLowerCase()
     .replace(/^[a-z][a-z\d+.-]*:\/\//, '')
-    .replace(/^www\./, '')
-    .replace(/[\s.,;:!?/]+$/, '');
+    .replace(/^www\./, '');
+  return withoutEnd(bare, /[\s.,;:!?/]/);
 }

@@ -110,7 +110,7 @@ y
       tags: [],
     });
     expect(handoffIn('\ufeff---\ntitle: Named so here\n---\n# Handoff')).toMatchObject({ title: 'Named so here' });
-    expect(handoffIn('# A title\n## Next\n- b').title).toBe('A title');
+    expect(handoffIn('# A title ##\n## Next ##\n- b')).toMatchObject({ title: 'A title', next: ['b'] });
     expect(() => handoffIn('---\na: [\n---\n')).toThrow('no YAML');
   });
 });
