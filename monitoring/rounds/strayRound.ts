@@ -203,6 +203,15 @@ class ForgottenIncidents {
     const revivalId = revivalSessionId(session_id);
     const openedAt = timeOfUlid(incident_id);
     const hasBegun = openedAt !== null && isOfMessage(journalPath(logsFolder, revivalId), openedAt);
-    return hasBegun || (await store.redis.exists(store.keys.session(revivalId))) > 0 ? revivalId : null;
+    const isGranted = hasBegun || (await store.redis.exists(store.keys.session(revivalId))) > 0;
+    return isGranted && !(await this.#isAnothers(session_id, incident_id)) ? revivalId : null;
+  }
+
+  /** A later incident of the session says itself that it granted the second attempt, once that is stored. */
+  async #isAnothers(session_id: string, incident_id: string): Promise<boolean> {
+    const { redis, keys, records } = this.#context.store;
+    const [session] = await records.sessions([session_id]);
+    if (session === undefined || session instanceof CorruptRecordError || session.incident_id === null) return false;
+    return session.incident_id !== incident_id && (await redis.exists(keys.incident(session.incident_id))) > 0;
   }
 }

@@ -370,6 +370,29 @@ describeWithRedis('an incident that the store has forgotten', () => {
   });
 
   // rule: a-stray-incident-is-closed
+  test('and that a later one has replaced, which granted the second attempt and has not said so yet, leaves that to it', async () => {
+    const scene = await openStrayScene();
+    const { store } = scene;
+    const session = await activeSession(scene);
+    const before = must(await store.redis.dumpBuffer(store.keys.session(session.session_id)));
+    const lost = await openIncident(scene, session);
+    await settle(scene.saga(), lost.incident_id);
+    await store.redis.del(store.keys.incident(lost.incident_id));
+    await store.redis.restore(store.keys.session(session.session_id), 0, before, 'REPLACE');
+    const later = await openIncident(scene, await sessionNow(scene, session));
+    await settle(scene.saga(), later.incident_id);
+    await releaseRun(scene, await sessionNow(scene, session));
+    const grant = { endReason: 'silence', guard: store.leases.guard(scene.lease) };
+    must(await store.incidents.revive(await sessionNow(scene, session), await incidentNow(scene, later), grant));
+    await scene.mended();
+    await settle(scene.saga(), later.incident_id);
+    const revived = eventLines(scene).filter(({ id }) => id.endsWith('.revived'));
+    expect(revived.map(({ incident_id }) => incident_id)).toEqual([later.incident_id]);
+    const own = eventLines(scene).filter(({ incident_id }) => incident_id === lost.incident_id);
+    expect(own.at(-1)).toMatchObject({ final: true, details: { outcome: 'record_gone' } });
+  });
+
+  // rule: a-stray-incident-is-closed
   test('of a session whose second attempt is reported by another one of them says nothing of it, nor does an outage', async () => {
     const scene = await openStrayScene();
     const { store, events, clock } = scene;
