@@ -60,7 +60,9 @@ export function readUpdate(update: Update, bot: Bot): Incoming {
 
 function readEdit(message: Message, bot: Bot): Incoming {
   const read = readMessage(message, bot);
-  return read.kind === 'text' ? { ...read, kind: 'edited' } : { kind: 'nothing' };
+  if (read.kind === 'text') return { ...read, kind: 'edited' };
+  // A person may mention the bot only now. A place that is shared live is edited all the time, and says nothing.
+  return read.kind === 'not_text' && read.message.text !== '' ? read : { kind: 'nothing' };
 }
 
 function readMessage(message: Message, bot: Bot): Incoming {

@@ -53,3 +53,11 @@ test('a value that is not a message is refused', () => {
     );
   }
 });
+
+test('a picture whose caption mentions the bot only after an edit is for it; a place that moves is not', () => {
+  const edit = (changes: object) =>
+    readUpdate({ update_id: 1, edited_message: { ...MESSAGE, text: undefined, ...changes } } as unknown as Update, BOT);
+  const picture = edit({ photo: [{}], caption: 'what is this, @the_bot?' });
+  expect(picture).toMatchObject({ kind: 'not_text', what: 'a picture', isAddressed: true });
+  expect(edit({ location: {}, reply_to_message: { message_id: 1, from: BOT } })).toEqual({ kind: 'nothing' });
+});
