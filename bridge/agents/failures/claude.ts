@@ -6,7 +6,7 @@ const PAY = 'add credit to the account, or raise its spend limit';
 
 export const CLAUDE_WORDINGS: Wordings = [
   {
-    says: /\bissue with the selected model\b|\bmodel \S+ is not available on your\b|\bis not available with the Claude \w+ plan\b|\bAuto mode is unavailable for your plan\b|\bisn't available with thinking turned off\b|\badvisor model is not compatible\b|\bInvalid (?:ANTHROPIC_CUSTOM_HEADERS|request header from the environment)\b|\bhttp\.fetch hook stopped this request\b/i,
+    says: /\bissue with the selected model\b|\bmodel \S+ is not available on your\b|\bis not available with the Claude \w+ plan\b|\bAuto mode is unavailable for your plan\b|\bisn't available with thinking turned off\b|\badvisor model is not compatible\b|\bInvalid (?:ANTHROPIC_CUSTOM_HEADERS|request header from the environment)\b|\bhttp\.fetch hook stopped this request\b|\btools\.\d+\.(?:custom\.)?(?:input_schema|name)\b|\banthropic-beta\W{1,3}header\b|\bdoes not support (?:the )?[\w .]{1,30} parameter\b/i,
     cause: 'misconfigured',
     remedy: OTHER_SETTING,
   },

@@ -7,7 +7,7 @@ const PAY = 'add credit to the account or its workspace, or raise its spend cap'
 
 export const CODEX_WORDINGS: Wordings = [
   {
-    says: /\bmodel is not supported when using Codex\b|\bThe model `[^`]+` does not exist\b|\bUnsupported (?:value|parameter): .{1,80}\bwith (?:the '[^']+'|this) model\b|\bmodel_not_found\b/i,
+    says: /\bmodel is not supported when using Codex\b|\bThe model `[^`]+` does not exist\b|\bUnsupported (?:value|parameter): .{1,80}\bwith (?:the '[^']+'|this) model\b|\bmodel_not_found\b|\binvalid_function_parameters\b|\bInvalid schema for function\b/i,
     cause: 'misconfigured',
     remedy: OTHER_SETTING,
   },

@@ -236,6 +236,13 @@ const CLAUDE: readonly Row[] = [
     'API Error: Connection dropped (ECONNRESET). Check the proxy set in HTTPS_PROXY, then try again.',
     'provider_unavailable',
   ],
+  ['2.1.329 (api)', 'API Error: 400 tools.0.custom.input_schema: JSON schema is invalid.', 'misconfigured'],
+  [
+    '2.1.329 (api)',
+    "API Error: 400 Unexpected value(s) 'context-1m-2025-08-07' for the 'anthropic-beta' header.",
+    'misconfigured',
+  ],
+  ['2.1.329 (api)', 'API Error: 400 This model does not support the effort parameter.', 'misconfigured'],
 ];
 
 const CODEX: readonly Row[] = [
@@ -415,6 +422,16 @@ const CODEX: readonly Row[] = [
     'authentication',
   ],
   ['0.169.0 (bundle)', 'API key login is required', 'authentication'],
+  [
+    '0.169.0 (api)',
+    '{"error":{"message":"Invalid schema for function \'mcp__a__b\': None is not of type \'array\'.","type":"invalid_request_error","code":"invalid_function_parameters"}}',
+    'misconfigured',
+  ],
+  [
+    '0.169.0 (api)',
+    '{"error":{"message":"Unsupported value: \'xhigh\' is not supported with the \'gpt-5\' model.","type":"invalid_request_error","code":"unsupported_value"}}',
+    'misconfigured',
+  ],
 ];
 
 const GEMINI: readonly Row[] = [
