@@ -148,7 +148,7 @@ export class UpdateHandler {
     if (incoming.kind === 'edited') {
       // An unknown command may be that of another bot.
       const isCalled = this.#isForUs(incoming) || (command !== null && isKnownCommand(command));
-      await this.#noteEdit(this.#workOf(incoming), found, isCalled);
+      await this.#noteEdit({ ...incoming, message: this.#workOf(incoming) }, found, isCalled);
       return true;
     }
     const { relay } = incoming;
@@ -228,8 +228,9 @@ export class UpdateHandler {
     return true;
   }
 
-  async #noteEdit(message: ChatMessage, { project }: Admitted, isForUs: boolean): Promise<void> {
-    const said = await answerToEdit(this.#parts.store.records, project.key, message, isForUs);
+  async #noteEdit(edited: IncomingText, { project }: Admitted, isForUs: boolean): Promise<void> {
+    const { message } = edited;
+    const said = await answerToEdit(this.#parts.store.records, project.key, edited, isForUs);
     if (said !== null) this.#sayOnce(`edit ${message.chatId} ${message.messageId} ${said}`, message, said);
   }
 }
