@@ -130,6 +130,7 @@ const NOT_REVIVED_BECAUSE: Readonly<Record<FailureCause, string | null>> = {
   cannot_start: 'something that the agent needs to start is missing, and a second attempt would fail the same way',
   authentication: "the agent's credentials were refused, and a second attempt would be refused as well",
   credit: "the agent's account has no credit left",
+  misconfigured: 'the agent cannot work with its present settings, and a second attempt would fail the same way',
   rate_limit: "the provider's usage limit is reached; ask again when it has been reset",
   provider_unavailable: null,
   host_exhausted: null,

@@ -22,6 +22,7 @@ const BY_ERROR: Readonly<Record<string, FailureCause>> = {
   verification_required: 'authentication',
   cloud_credential_error: 'authentication',
   billing_error: 'credit',
+  model_not_found: 'misconfigured',
   rate_limit: 'rate_limit',
   overloaded: 'provider_unavailable',
   server_error: 'provider_unavailable',
@@ -69,8 +70,9 @@ export function failureOf(
     BY_ERROR[error ?? ''] ??
     BY_STATUS[result.api_error_status ?? 0] ??
     'crash';
-  if (!INEXACT.includes(cause)) return { cause };
-  return readWords(wordsOf(result), WORDINGS, reading) ?? { cause };
+  const said = readWords(wordsOf(result), WORDINGS, reading);
+  // Of a connection that cannot be made, the fields do not tell a busy server from a certificate that nobody here trusts.
+  return said !== null && (INEXACT.includes(cause) || said.cause === 'misconfigured') ? said : { cause };
 }
 
 /** @returns whether the retried request fails for a reason that retrying cannot remove */

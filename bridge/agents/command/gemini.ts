@@ -1,7 +1,8 @@
 /**
  * The dialect of `gemini --output-format stream-json` (seen with gemini-cli 0.61.0): one event per line.
  *
- * Its calls carry no batch and no declared time, and a shell command counts as a success whatever its exit code.
+ * Its calls carry no batch and no declared time, and a shell command counts as a success whatever its exit code. A conversation
+ * in which the model has said nothing is deleted when its turn fails: nothing could continue it.
  */
 import * as z from 'zod';
 import { failureWordsOf } from '../failures/explain.js';
@@ -39,6 +40,9 @@ const DENIED = 'policy_violation';
 
 export class GeminiDialect implements Dialect {
   readonly failureWords = failureWordsOf(GEMINI_WORDINGS);
+  readonly namesConversation = true;
+  /** Until the model has said something. */
+  #unnamed: string | null = null;
   #text = '';
 
   line(text: string): ProgramLine[] {
@@ -53,16 +57,18 @@ export class GeminiDialect implements Dialect {
   #interpret(said: Event): ProgramLine[] {
     switch (said.type) {
       case 'init':
-        return [{ kind: 'conversation', conversationId: said.session_id }];
+        this.#unnamed = said.session_id;
+        return [];
       case 'message':
         if (said.role !== 'assistant') return [];
         this.#text += said.content;
-        return [journal({ event: 'assistant_message' }), { kind: 'note', text: this.#text }];
+        return [...this.#named(), journal({ event: 'assistant_message' }), { kind: 'note', text: this.#text }];
       case 'tool_use': {
         // Text before a call is not the answer.
         this.#text = '';
         const { tool_id: tool_use_id, tool_name, parameters } = said;
-        return [journal({ event: 'pre_tool_use', tool_use_id, tool_name, tool_input: parameters ?? {} })];
+        const tool_input = parameters ?? {};
+        return [...this.#named(), journal({ event: 'pre_tool_use', tool_use_id, tool_name, tool_input })];
       }
       case 'tool_result':
         return [journal(result(said))];
@@ -74,6 +80,12 @@ export class GeminiDialect implements Dialect {
       default:
         return said satisfies never;
     }
+  }
+
+  #named(): ProgramLine[] {
+    const conversationId = this.#unnamed;
+    this.#unnamed = null;
+    return conversationId === null ? [] : [{ kind: 'conversation', conversationId }];
   }
 }
 

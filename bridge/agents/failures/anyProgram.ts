@@ -1,12 +1,26 @@
 /** Wordings that programs share, because they pass on the words of HTTP, the network and the providers' APIs. */
-import type { Wordings } from './wording.js';
+import { OTHER_SETTING, type Wording, type Wordings } from './wording.js';
 
 /** The codes of the system, and the words of the usual HTTP clients. */
 export const BROKEN_CONNECTION =
   /\b(?:ECONNRESET|ECONNABORTED|ECONNREFUSED|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|ENETUNREACH|ENETDOWN|EHOSTUNREACH|EHOSTDOWN|UND_ERR_[A-Z_]+)\b|\bsocket hang up\b|\bfetch failed\b|\b(?:network|connection) (?:error|failed|failure|reset|refused|closed|aborted|lost|timed out|timeout)\b|\bcould not connect\b|\bconnect(?:ion)? timeout\b/i;
 
+/** No wait helps: a proxy that looks into connections, or a private authority. An expired certificate is its server's trouble, and passes. */
+export const UNTRUSTED: Wording = {
+  says: /\b(?:(?:DEPTH_ZERO_)?SELF_SIGNED_CERT(?:_IN_CHAIN)?|UNABLE_TO_(?:VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT(?:_LOCALLY)?)|ERR_TLS_CERT_ALTNAME_INVALID)\b|\bself[- ]signed certificate\b|\bunable to (?:get local issuer|verify the first) certificate\b|\bcertificate (?:verification failed|verify failed|hostname mismatch)\b|\binvalid peer certificate: (?:UnknownIssuer|NotValidForName)\b/i,
+  cause: 'misconfigured',
+  remedy:
+    'let the agent trust the certificate of its provider or proxy (NODE_EXTRA_CA_CERTS or SSL_CERT_FILE in AGENT_ENV)',
+};
+
 /** For failures that a program reports as such. Never for all that a program prints: a log of a build holds such words, too. */
 export const ANY_WORDINGS: Wordings = [
+  UNTRUSTED,
+  {
+    says: /\bmodel_not_found\b|\bmodel ["'`][\w.:/-]+["'`] (?:does not exist|(?:is |was )?not (?:found|available|supported))\b/i,
+    cause: 'misconfigured',
+    remedy: OTHER_SETTING,
+  },
   {
     says: /\binsufficient_quota\b|\binsufficient (?:credits?|balance|funds)\b|\bpayment required\b|\bbilling\b.{0,40}\b(?:inactive|disabled|hard limit)|\b(?:error|status|HTTP|code)\b[^\w\n]{0,4}402\b/i,
     cause: 'credit',

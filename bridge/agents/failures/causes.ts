@@ -2,7 +2,8 @@
 
 /**
  * Why a run ended without an answer. `crash` may be revived. `provider_unavailable` and `host_exhausted` pass: the message waits
- * before an attempt is spent. `conversation_unusable` and `context_overflow` are faults of the conversation: a second attempt begins a new one.
+ * before an attempt is spent. `misconfigured` is a refusal of what
+ * the agent is set up with: its model, its version, its network. `conversation_unusable` and `context_overflow` are faults of the conversation: a second attempt begins a new one.
  * The other causes would only fail again.
  */
 export const FAILURE_CAUSES = [
@@ -10,6 +11,7 @@ export const FAILURE_CAUSES = [
   'cannot_start',
   'authentication',
   'credit',
+  'misconfigured',
   'rate_limit',
   'provider_unavailable',
   'host_exhausted',

@@ -1,12 +1,30 @@
 /** Codex: codex-cli 0.125.0 to 0.171.0, from the program itself, and from reports of its users. */
-import type { Wordings } from './wording.js';
+import { UNTRUSTED } from './anyProgram.js';
+import { OTHER_NETWORK, OTHER_SETTING, type Wordings } from './wording.js';
 
 const LOG_IN = 'log the agent in again (`watchkeeper as-agent PROJECT -- codex login`), or renew its key';
 const PAY = 'add credit to the account or its workspace, or raise its spend cap';
 
 export const CODEX_WORDINGS: Wordings = [
   {
-    says: /could not be refreshed|failed to refresh token|refresh token (?:was|has|is)\b|unexpected status 40[13]\b|exceeded retry limit, last status: 40[13]\b|(?:log out and )?sign in again|Not logged in|invalid_api_key|token_expired|refresh_token_(?:reused|expired|invalidated)|Missing environment variable|ChatGPT (?:login|auth(?:entication)?) is (?:required|missing)/i,
+    says: /\bmodel is not supported when using Codex\b|\bThe model `[^`]+` does not exist\b|\bUnsupported (?:value|parameter): .{1,80}\bwith (?:the '[^']+'|this) model\b|\bmodel_not_found\b|\binvalid_function_parameters\b|\bInvalid schema for function\b/i,
+    cause: 'misconfigured',
+    remedy: OTHER_SETTING,
+  },
+  { says: /\brequires a newer version of Codex\b/i, cause: 'misconfigured', remedy: 'update Codex on this host' },
+  {
+    says: /\bAccess blocked by Cloudflare\b|\bunsupported_country_region_territory\b|\b(?:country|region),? or territory not supported\b/i,
+    cause: 'misconfigured',
+    remedy: OTHER_NETWORK,
+  },
+  { ...UNTRUSTED, says: /\binvalid peer certificate: (?:UnknownIssuer|NotValidForName)\b/ },
+  // Of the content, not of the stream that it cut: asking again and again would not help.
+  {
+    says: /\breason: content_filter\b|\bflagged for possible (?:cybersecurity|biological) risk\b|\bmisalignment policy violation\b|\brejected by the content policy\b/i,
+    cause: 'crash',
+  },
+  {
+    says: /could not be refreshed|failed to refresh token|refresh token (?:was|has|is)\b|unexpected status 40[13]\b|exceeded retry limit, last status: 40[13]\b|(?:log out and )?sign in again|Not logged in|invalid_api_key|token_expired|refresh_token_(?:reused|expired|invalidated)|Missing environment variable|(?:ChatGPT|API key|Gateway) (?:login|sign-in|auth(?:entication)?) is (?:required|missing)|AWS signature has expired|Google Cloud credentials are unavailable or expired|Login is restricted to a specific workspace/i,
     cause: 'authentication',
     remedy: LOG_IN,
   },

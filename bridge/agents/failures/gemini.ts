@@ -1,11 +1,18 @@
 /** Gemini CLI: 0.49.0 to 0.61.0, from the program itself, and from reports of its users; the API's own answer is part of its words. */
-import { BROKEN_CONNECTION } from './anyProgram.js';
-import type { Wordings } from './wording.js';
+import { BROKEN_CONNECTION, UNTRUSTED } from './anyProgram.js';
+import { OTHER_NETWORK, OTHER_SETTING, type Wordings } from './wording.js';
 
 const KEY = 'give the agent a valid GEMINI_API_KEY in AGENT_ENV';
 const PAY = 'raise the quota of the key, or its billing';
 
 export const GEMINI_WORDINGS: Wordings = [
+  UNTRUSTED,
+  {
+    says: /\bModelNotFoundError\b|\bmodels\/\S+ is not (?:found|supported)\b|\bRequested entity was not found\b/,
+    cause: 'misconfigured',
+    remedy: OTHER_SETTING,
+  },
+  { says: /\bUser location is not supported\b/i, cause: 'misconfigured', remedy: OTHER_NETWORK },
   {
     says: /no longer supported for Gemini Code Assist for individuals|IneligibleTier|UNSUPPORTED_CLIENT/i,
     cause: 'authentication',
@@ -17,7 +24,7 @@ export const GEMINI_WORDINGS: Wordings = [
     remedy: KEY,
   },
   {
-    says: /INSUFFICIENT_G1_CREDITS_BALANCE|billing (?:account|details)[^.]*(?:disabled|required|not)|\blimit: ?0(?![\d.])/i,
+    says: /INSUFFICIENT_G1_CREDITS_BALANCE|\bcredits are depleted\b|billing (?:account|details)[^.]*(?:disabled|required|not)|\blimit: ?0(?![\d.])/i,
     cause: 'credit',
     remedy: PAY,
   },

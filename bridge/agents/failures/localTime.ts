@@ -39,6 +39,17 @@ const SHORT_NAMES: ReadonlyMap<string, number> = new Map([
   ['AEST', 10],
   ['AEDT', 11],
 ]);
+/** Names that stand for the time of a region in every season. */
+const REGIONS: ReadonlyMap<string, string> = new Map([
+  ['PT', 'America/Los_Angeles'],
+  ['PACIFIC TIME', 'America/Los_Angeles'],
+  ['MT', 'America/Denver'],
+  ['MOUNTAIN TIME', 'America/Denver'],
+  ['CT', 'America/Chicago'],
+  ['CENTRAL TIME', 'America/Chicago'],
+  ['ET', 'America/New_York'],
+  ['EASTERN TIME', 'America/New_York'],
+]);
 const OFFSET = /^(?:UTC|GMT)?([+-])(\d{1,2})(?::?(\d{2}))?$/;
 
 /** @returns whether the name is a zone that {@link instantIn} understands */
@@ -52,8 +63,8 @@ export function dayIn(zone: string, instant: number): CalendarDay {
   return { year: there.getUTCFullYear(), month: there.getUTCMonth() + 1, day: there.getUTCDate() };
 }
 
-export function dayAfter({ year, month, day }: CalendarDay): CalendarDay {
-  const next = new Date(Date.UTC(year, month - 1, day) + DAY);
+export function dayAfter({ year, month, day }: CalendarDay, days = 1): CalendarDay {
+  const next = new Date(Date.UTC(year, month - 1, day) + days * DAY);
   return { year: next.getUTCFullYear(), month: next.getUTCMonth() + 1, day: next.getUTCDate() };
 }
 
@@ -64,16 +75,22 @@ export function instantIn(zone: string, { year, month, day }: CalendarDay, { hou
   return asUtc - (offsetAt(zone, guess) ?? 0);
 }
 
+/** @returns 0 for a Sunday */
+export function weekdayOf({ year, month, day }: CalendarDay): number {
+  return new Date(Date.UTC(year, month - 1, day)).getUTCDay();
+}
+
 /** @returns milliseconds to add to UTC; null if the zone is unknown */
-function offsetAt(zone: string, instant: number): number | null {
+function offsetAt(name: string, instant: number): number | null {
+  const zone = REGIONS.get(name.toUpperCase()) ?? name;
   const short = SHORT_NAMES.get(zone.toUpperCase());
   if (short !== undefined) return short * HOUR;
   const [, sign, hours, minutes = '0'] = OFFSET.exec(zone) ?? [];
   if (hours !== undefined) return (sign === '-' ? -1 : 1) * (Number(hours) * HOUR + Number(minutes) * MINUTE);
   try {
     const parts = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' }).formatToParts(instant);
-    const name = parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';
-    return name === 'GMT' ? 0 : offsetAt(name, instant);
+    const offset = parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';
+    return offset === 'GMT' ? 0 : offsetAt(offset, instant);
   } catch {
     return null;
   }

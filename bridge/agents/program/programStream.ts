@@ -18,6 +18,8 @@ export interface Dialect {
   heard?(): ProgramLine[];
   /** The program has exited by itself, and its lines contained no answer. */
   exited?(code: number): ProgramLine[];
+  /** It names its conversation once that can be continued; until then the id that was chosen for it leads nowhere. */
+  readonly namesConversation?: true;
   /** Where the words of its failure are looked up; those of a program that speaks the protocol if absent. */
   readonly failureWords?: FailureWords;
 }
@@ -62,7 +64,7 @@ export class ProgramStream {
 
   constructor({ dialect = PROTOCOL, conversationId = null }: AgentProgram, redact: Redact) {
     this.#dialect = dialect;
-    this.#conversationId = conversationId;
+    this.#conversationId = dialect.namesConversation === true ? null : conversationId;
     this.#redact = redact;
   }
 

@@ -15,10 +15,10 @@ export const entitySchema = z.looseObject({
   user: z.looseObject({ id: z.int() }).optional(),
   unix_time: z.number().optional(),
 });
-type Entity = z.infer<typeof entitySchema>;
+export type Entity = z.infer<typeof entitySchema>;
 
 /** A part of a text, from its first UTF-16 unit to the one after its last. */
-interface Range {
+export interface Range {
   readonly from: number;
   readonly to: number;
 }
@@ -67,6 +67,33 @@ export function withEntities(text: string, entities: readonly Entity[], cuts: re
 /** @returns whether a part of the text is code or an address; a name there means nothing */
 function isLiteral(part: Range, entities: readonly Entity[]): boolean {
   return entities.some((entity) => [...CODE, 'url', 'email'].includes(entity.type) && isIn(part.from, rangeOf(entity)));
+}
+
+/** What a message says, as Telegram keeps it, and what of it no agent gets. */
+export interface Said {
+  readonly text: string;
+  readonly entities: readonly Entity[];
+  readonly cuts: readonly Range[];
+}
+
+/** @returns two pieces of one text as one: formatting that ends where the first piece was cut goes on in the second one */
+export function joinedAt(first: Said, between: string, second: Said): Said {
+  const end = first.text.length;
+  const by = end + between.length;
+  const entities = [...first.entities];
+  for (const entity of second.entities) {
+    const before =
+      entity.offset > 0 ? -1 : entities.findIndex((each) => rangeOf(each).to === end && isSame(each, entity));
+    const open = entities[before];
+    if (open === undefined) entities.push({ ...entity, offset: entity.offset + by });
+    else entities[before] = { ...open, length: by + entity.length - open.offset };
+  }
+  const cuts = second.cuts.map(({ from, to }) => ({ from: from + by, to: to + by }));
+  return { text: `${first.text}${between}${second.text}`, entities, cuts: [...first.cuts, ...cuts] };
+}
+
+function isSame(one: Entity, other: Entity): boolean {
+  return one.type === other.type && one.language === other.language && one.url === other.url;
 }
 
 function rangeOf({ offset, length }: Entity): Range {

@@ -5,7 +5,7 @@ import { UsageError } from '../../../src/errors.js';
 import { SECOND } from '../../../src/time.js';
 import type { ChatMessage } from '../../intake/admission.js';
 import { parseCommand } from '../../intake/commands/commandText.js';
-import { addressesIn, mentionsIn, withEntities } from './entities.js';
+import { addressesIn, mentionsIn, type Said, withEntities } from './entities.js';
 import { type AnsweredMessage, checked, contentOf, type Message, nameOf } from './messageFields.js';
 import { otherWords } from './otherWords.js';
 
@@ -29,6 +29,9 @@ export interface IncomingText extends Addressed {
   readonly kind: 'text' | 'edited';
   /** Its text is the one that an agent gets: with links and code as Markdown, below it the words of others that came with it. */
   readonly message: ChatMessage;
+  readonly said: Said;
+  /** The words of others that came with it. */
+  readonly notes: readonly string[];
   /** Null if the sender has typed it. */
   readonly relay: Relay | null;
   /** The text as the sender typed it, without the bot's name: commands are read from it. */
@@ -60,7 +63,9 @@ export function readUpdate(update: Update, bot: Bot): Incoming {
 
 function readEdit(message: Message, bot: Bot): Incoming {
   const read = readMessage(message, bot);
-  return read.kind === 'text' ? { ...read, kind: 'edited' } : { kind: 'nothing' };
+  if (read.kind === 'text') return { ...read, kind: 'edited' };
+  // A person may mention the bot only now. A place that is shared live is edited all the time, and says nothing.
+  return read.kind === 'not_text' && read.message.text !== '' ? read : { kind: 'nothing' };
 }
 
 function readMessage(message: Message, bot: Bot): Incoming {
@@ -84,11 +89,13 @@ function readText(message: Message, text: string, bot: Bot): IncomingText {
   const cuts = addressesIn(text, mentions);
   const typed = withEntities(text, [], cuts);
   const ask = askedIn(text, typed, bot);
-  const words = withEntities(text, entities, ask === null ? cuts : [...cuts, ask]);
   const { notes, ownEarlier } = otherWords(message, answeredBy(message), bot.id);
+  const said = { text, entities, cuts: ask === null ? cuts : [...cuts, ask] };
   return {
     kind: 'text',
-    message: chatMessage(message, [words, ...notes].filter((part) => part !== '').join('\n\n')),
+    message: chatMessage(message, requestOf(said, notes)),
+    said,
+    notes,
     relay,
     typed,
     ownEarlier,
@@ -96,6 +103,11 @@ function readText(message: Message, text: string, bot: Bot): IncomingText {
     isAddressed: (relay === null && mentions.length > 0) || isForBot(message, bot),
     length: text.length,
   };
+}
+
+/** @returns the text that an agent gets: the words of the person who asks stand above those of others */
+export function requestOf({ text, entities, cuts }: Said, notes: readonly string[]): string {
+  return [withEntities(text, entities, cuts), ...notes].filter((part) => part !== '').join('\n\n');
 }
 
 /** @returns where `/ask` stands, so that the agent gets only what follows; null if the message does not begin with it */

@@ -6,7 +6,8 @@
 import type { Update } from 'grammy/types';
 import { type Clock, SECOND } from '../../../src/time.js';
 import { parseCommand } from '../../intake/commands/commandText.js';
-import { type Bot, type Incoming, type IncomingText, readUpdate } from './incoming.js';
+import { joinedAt } from './entities.js';
+import { type Bot, type Incoming, type IncomingText, readUpdate, requestOf } from './incoming.js';
 
 /** Where Telegram ends a message, in UTF-16 units. */
 const LONGEST_PIECE = 4_096;
@@ -105,7 +106,10 @@ function follows(next: IncomingText, last: IncomingText, first: IncomingText): b
 /** A full message was cut within its line; from a shorter one the client has removed the blanks at the cut. */
 function joined(whole: IncomingText, last: IncomingText, next: IncomingText): IncomingText {
   const { message } = whole;
-  const text = `${message.text}${last.length === LONGEST_PIECE ? '' : '\n'}${next.message.text}`;
+  const said = joinedAt(whole.said, last.length === LONGEST_PIECE ? '' : '\n', next.said);
+  // The pieces of an answer to one message may each come with its words.
+  const notes = [...new Set([...whole.notes, ...next.notes])];
   const pieces = [...(message.pieces ?? []), next.message.messageId];
-  return { ...whole, message: { ...message, text, pieces }, isAddressed: whole.isAddressed || next.isAddressed };
+  const isAddressed = whole.isAddressed || next.isAddressed;
+  return { ...whole, said, notes, message: { ...message, text: requestOf(said, notes), pieces }, isAddressed };
 }

@@ -132,7 +132,7 @@ export class UpdateHandler {
     fence: readonly Check[],
   ): Promise<boolean> {
     const { message } = incoming;
-    const command = incoming.kind === 'text' ? parseCommand(incoming.typed, bot.username) : null;
+    const command = incoming.kind === 'not_text' ? null : parseCommand(incoming.typed, bot.username);
     if (command === 'for_another') return true;
     const isForUs = command !== null || this.#isForUs(incoming);
     const found = this.#parts.admission.admit(message);
@@ -146,7 +146,9 @@ export class UpdateHandler {
       return true;
     }
     if (incoming.kind === 'edited') {
-      await this.#noteEdit(this.#workOf(incoming), found);
+      // An unknown command may be that of another bot.
+      const isCalled = this.#isForUs(incoming) || (command !== null && isKnownCommand(command));
+      await this.#noteEdit({ ...incoming, message: this.#workOf(incoming) }, found, isCalled);
       return true;
     }
     const { relay } = incoming;
@@ -186,9 +188,12 @@ export class UpdateHandler {
 
   #answerContent({ message, what, album }: Extract<Incoming, { kind: 'not_text' }>): void {
     const answer = `I can only read text messages, and this is ${what}. Nothing was started. Please send your request as text.`;
-    // An album comes as one update per picture.
-    if (album === null) this.say(message, answer);
-    else this.#sayOnce(`album ${album}`, message, answer);
+    // An album comes as one update per picture, and each may be edited.
+    this.#sayOnce(
+      album === null ? `content ${message.chatId} ${message.messageId}` : `album ${album}`,
+      message,
+      answer,
+    );
   }
 
   async #carryOut(command: Command, message: ChatMessage, found: Admitted, bot: Bot): Promise<void> {
@@ -223,8 +228,9 @@ export class UpdateHandler {
     return true;
   }
 
-  async #noteEdit(message: ChatMessage, { project }: Admitted): Promise<void> {
-    const said = await answerToEdit(this.#parts.store.records, project.key, message);
+  async #noteEdit(edited: IncomingText, { project }: Admitted, isForUs: boolean): Promise<void> {
+    const { message } = edited;
+    const said = await answerToEdit(this.#parts.store.records, project.key, edited, isForUs);
     if (said !== null) this.#sayOnce(`edit ${message.chatId} ${message.messageId} ${said}`, message, said);
   }
 }

@@ -16,6 +16,7 @@ const PLAIN_ENDS: Readonly<Record<PlainReason, string>> = {
   run_failed_without_answer: 'the agent ended without an answer',
   run_failed_authentication: "the agent's credentials were refused",
   run_failed_credit: "the agent's account has no credit left",
+  run_failed_misconfigured: 'the agent cannot work with its present settings',
   run_failed_rate_limit: "the provider's limit is reached",
   run_failed_provider_unavailable: "the model's provider was busy or could not be reached",
   run_failed_conversation_unusable: 'the conversation cannot be continued',

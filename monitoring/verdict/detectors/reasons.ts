@@ -10,6 +10,7 @@ const PLAIN_REASONS = [
   'run_failed_without_answer',
   'run_failed_authentication',
   'run_failed_credit',
+  'run_failed_misconfigured',
   'run_failed_rate_limit',
   'run_failed_provider_unavailable',
   'run_failed_conversation_unusable',

@@ -195,6 +195,29 @@ describe('turns', () => {
   });
 });
 
+// rule: failures-are-read-by-table
+describe('a refusal of what the agent is set up with', () => {
+  const refused = (error: string, words: string) => {
+    const message = { id: 'm', content: [{ type: 'text', text: words }] };
+    translate({ type: 'assistant', error, message, parent_tool_use_id: null } as never);
+    translate(result({ is_error: true, terminal_reason: 'api_error', result: words }));
+    return translation.end;
+  };
+
+  test.each([
+    ['model_not_found', "There's an issue with the selected model (claude-opus-9).", 'misconfigured'],
+    ['invalid_request', 'Claude Opus is not available with the Claude Pro plan.', 'misconfigured'],
+    ['invalid_request', 'Your apiKeyHelper script is failing', 'authentication'],
+    ['invalid_request', 'Failed to refresh OAuth token: the disk that holds it is full.', 'host_exhausted'],
+    ['server_error', 'API Error: Unable to connect to API: Self-signed certificate detected', 'misconfigured'],
+    ['server_error', 'API Error: Unable to connect to API (ECONNREFUSED)', 'provider_unavailable'],
+    ['server_error', 'API Error: 500 credit balance is too low', 'provider_unavailable'],
+    ['rate_limit', 'Fable 5 requires usage credits.', 'credit'],
+  ])('%s, %s: %s', (error, words, cause) => {
+    expect(refused(error, words)).toMatchObject({ kind: 'failed', cause });
+  });
+});
+
 describe('the sentence about a failure', () => {
   test.each([
     ['api_error', "Claude Code got an error from its model's API: API Error: 500"],

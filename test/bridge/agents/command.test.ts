@@ -484,6 +484,13 @@ describe('a dialect', () => {
     ]);
     const warning = { type: 'error', severity: 'warning', message: 'Loop detected' };
     expect(read(new GeminiDialect(), [warning])).toEqual([{ kind: 'note', text: 'Loop detected' }]);
+    // It deletes a conversation in which the model has said nothing when its turn fails.
+    const init = { type: 'init', session_id: 'c' };
+    const refused = { type: 'result', status: 'error', error: { type: 'unknown', message: 'no' } };
+    const kinds = (...said: object[]) => read(new GeminiDialect(), [init, ...said]).map(({ kind }) => kind);
+    expect(kinds({ type: 'message', role: 'user', content: 'do it' }, refused)).toEqual(['failure']);
+    expect(kinds({ type: 'message', role: 'assistant', content: 'I' }, refused)[0]).toBe('conversation');
+    expect(kinds({ type: 'tool_use', tool_id: 't', tool_name: 'a' }, refused)[0]).toBe('conversation');
     expect(new GeminiDialect().exited(41)).toMatchObject([{ kind: 'failure', cause: 'authentication' }]);
   });
 
@@ -666,7 +673,8 @@ describeWhereInstalled('the real gemini', GEMINI, () => {
   test('a refused key is recognised as authentication', async () => {
     const peer = await startGeminiPeer(() => ({ kind: 'unauthorized' }));
     afterThisTest(() => peer.stop());
-    const { end } = await run(geminiOptions, { environment: geminiEnvironment(peer.url, testFolder()) });
+    const { end, events } = await run(geminiOptions, { environment: geminiEnvironment(peer.url, testFolder()) });
+    expect(events.some(({ type }) => type === 'conversation')).toBe(false);
     expect(end).toMatchObject({
       kind: 'failed',
       cause: 'authentication',

@@ -17,7 +17,7 @@ describe.each(AGENT_PROGRAMS)('the table of %s', (program) => {
       for (const variant of [words, curly(words), straight(words)]) {
         const said = readWords(variant, WORDINGS[program], reading);
         const until = said?.until === undefined ? null : isoTime(said.until);
-        expect({ cause: said?.cause, until }).toEqual({ cause, until: ends });
+        expect({ cause: said?.cause ?? 'crash', until }).toEqual({ cause, until: ends });
       }
     },
   );
@@ -42,6 +42,21 @@ describe('a stated end', () => {
     ['try again at 6:00 AM', '2026-10-08T10:00:59.000Z'],
     ['try again at 5:58 AM', '2026-10-08T10:00:30.000Z'],
     ['resets Jan 2, 9am (UTC)', '2027-01-02T09:00:59.000Z'],
+    ['resets Monday at 9 AM', '2026-10-12T13:00:59.000Z'],
+    ['resets Thu 9am', '2026-10-08T13:00:59.000Z'],
+    ['resets Thu 5am', '2026-10-15T09:00:59.000Z'],
+    ['resets Mon, Oct 19 at 9:00 AM', '2026-10-19T13:00:59.000Z'],
+    ['try again tomorrow at 9 AM', '2026-10-09T13:00:59.000Z'],
+    ['Try again tomorrow.', '2026-10-09T04:00:00.000Z'],
+    ['limit resets 2026-10-12T15:00', '2026-10-12T19:00:59.000Z'],
+    ['limit resets on 2026-10-12', '2026-10-12T04:00:00.000Z'],
+    ['resets at midnight PT', '2026-10-09T07:00:59.000Z'],
+    ['resets at 9am Pacific time', '2026-10-08T16:00:59.000Z'],
+    ['{"reset_at":"2026-10-08T18:00:00Z"}', '2026-10-08T18:00:00.000Z'],
+    ['{"retry_after_ms":90000}', '2026-10-08T10:02:00.000Z'],
+    ['resets in 2:15', '2026-10-08T12:15:30.000Z'],
+    ['Try again in 1 week 2 days', '2026-10-17T10:00:30.000Z'],
+    ['Please wait 45 minutes before the next request', '2026-10-08T10:45:30.000Z'],
   ])('%s', (words, end) => {
     expect(isoTime(statedEnd(words, reading) ?? 0)).toBe(end);
   });
@@ -77,6 +92,9 @@ describe('a failure', () => {
     ['your session has expired', 'authentication'],
     ['session 12 does not exist', 'conversation_unusable'],
     ['This model has a maximum context length of 8192 tokens', 'context_overflow'],
+    ["model 'llama9' not found", 'misconfigured'],
+    ['request failed: self-signed certificate in certificate chain', 'misconfigured'],
+    ['the model User was not found in app shop', 'crash'],
     ['TypeError: x is undefined', 'crash'],
     ['line 503 of the file could not be read', 'crash'],
     ['500 files were changed', 'crash'],

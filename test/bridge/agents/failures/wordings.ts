@@ -172,6 +172,77 @@ const CLAUDE: readonly Row[] = [
     'provider_unavailable',
     '2026-10-08T10:01:30.000Z',
   ],
+  [
+    '2.1.329 (bundle)',
+    "There's an issue with the selected model (claude-opus-9). It may not exist or you may not have access to it. Run --model to pick a different model.",
+    'misconfigured',
+  ],
+  [
+    '2.1.329 (bundle)',
+    'The model claude-opus-9 is not available on your bedrock deployment. Try switching to claude-opus-4-5, or ask your admin to enable this model.',
+    'misconfigured',
+  ],
+  [
+    '2.1.329 (bundle)',
+    'Claude Opus is not available with the Claude Pro plan. If you have updated your subscription plan recently, run /logout and /login for the plan to take effect.',
+    'misconfigured',
+  ],
+  [
+    '2.1.329 (bundle)',
+    "API Error: Request blocked before it reached Anthropic's API (HTTP 403) · the network this request came from isn't allowed: usually an unsupported region, or a VPN, proxy or hosting network · signing in again won't change this",
+    'misconfigured',
+  ],
+  [
+    '2.1.329 (bundle)',
+    "API Error: Unable to connect to API: Self-signed certificate detected (SELF_SIGNED_CERT_IN_CHAIN). The certificate comes from an authority Claude Code doesn't trust",
+    'misconfigured',
+  ],
+  [
+    '2.1.329 (bundle)',
+    "Failed to refresh OAuth token: the disk that holds the Claude Code config directory (~/.claude by default), or your disk quota on it, is full. Delete files you no longer need on that disk and retry; signing in again won't help",
+    'host_exhausted',
+  ],
+  [
+    '2.1.329 (bundle)',
+    "Failed to refresh OAuth token: can't save to the Keychain. If locked, run `security unlock-keychain`.",
+    'authentication',
+  ],
+  [
+    '2.1.329 (bundle)',
+    "Your apiKeyHelper script is failing · This usually means you need to re-authenticate with your provider · Run /status to see the script's error output",
+    'authentication',
+  ],
+  ['2.1.329 (bundle)', 'Fable 5 requires usage credits. Switch to another model to continue.', 'credit'],
+  ['2.1.329 (bundle)', "You're out of usage credits. Switch to another model to continue.", 'credit'],
+  ['2.1.329 (bundle)', "You're out of usage credits · resets 3pm (UTC)", 'rate_limit', '2026-10-08T15:00:59.000Z'],
+  [
+    '2.1.329 (bundle)',
+    "You've hit your Fable limit · resets Oct 12, 3pm (UTC) · out of usage credits",
+    'rate_limit',
+    '2026-10-12T15:00:59.000Z',
+  ],
+  [
+    '2.1.329 (bundle)',
+    'API Error: Usage credits required for 1M context · they take effect in a new session',
+    'credit',
+  ],
+  ['2.1.329 (bundle)', 'API Error: Usage credits ran out before the response was finished.', 'credit'],
+  ['2.1.329 (bundle)', 'Your org is out of usage · contact your admin', 'credit'],
+  ['2.1.329 (bundle)', "Your seat type doesn't include usage credits", 'credit'],
+  ['2.1.329 (bundle)', "You've hit your individual spend limit · ask your admin to raise it", 'credit'],
+  ['2.1.329 (bundle)', 'API Error: Stream idle timeout - no chunks received', 'provider_unavailable'],
+  [
+    '2.1.329 (bundle)',
+    'API Error: Connection dropped (ECONNRESET). Check the proxy set in HTTPS_PROXY, then try again.',
+    'provider_unavailable',
+  ],
+  ['2.1.329 (api)', 'API Error: 400 tools.0.custom.input_schema: JSON schema is invalid.', 'misconfigured'],
+  [
+    '2.1.329 (api)',
+    "API Error: 400 Unexpected value(s) 'context-1m-2025-08-07' for the 'anthropic-beta' header.",
+    'misconfigured',
+  ],
+  ['2.1.329 (api)', 'API Error: 400 This model does not support the effort parameter.', 'misconfigured'],
 ];
 
 const CODEX: readonly Row[] = [
@@ -309,6 +380,58 @@ const CODEX: readonly Row[] = [
     '2026-10-08T10:00:41.054Z',
   ],
   ['0.169.0 (bundle)', 'Policy-restricted capacity is unavailable. Please try again later.', 'provider_unavailable'],
+  [
+    '0.125.0 to 0.171.0 (api)',
+    'unexpected status 400 Bad Request: {"detail":"The \'gpt-6\' model is not supported when using Codex with a ChatGPT account."}',
+    'misconfigured',
+  ],
+  [
+    '0.130 (api)',
+    "The 'gpt-6.1-codex' model requires a newer version of Codex. Please upgrade to the latest app or CLI and try again.",
+    'misconfigured',
+  ],
+  [
+    '0.169.0 (api)',
+    'unexpected status 404 Not Found: The model `gpt-99` does not exist or you do not have access to it., url: https://api.openai.com/v1/responses',
+    'misconfigured',
+  ],
+  [
+    '0.169.0 (bundle)',
+    'unexpected status 403 Forbidden: Access blocked by Cloudflare. This usually happens when connecting from a restricted region (status 403 Forbidden)',
+    'misconfigured',
+  ],
+  [
+    '0.169.0 (api)',
+    'unexpected status 403 Forbidden: {"error":{"code":"unsupported_country_region_territory","message":"Country, region, or territory not supported"}}',
+    'misconfigured',
+  ],
+  [
+    '0.169.0',
+    'stream disconnected before completion: error sending request for url (https://chatgpt.com/backend-api/codex/responses): invalid peer certificate: UnknownIssuer',
+    'misconfigured',
+  ],
+  [
+    '0.169.0 (bundle)',
+    'stream disconnected before completion: Incomplete response returned, reason: content_filter',
+    'crash',
+  ],
+  ['0.169.0 (bundle)', 'This request has been flagged for possible cybersecurity risk.', 'crash'],
+  [
+    '0.169.0 (bundle)',
+    'Amazon Bedrock rejected the request because its AWS signature has expired. Refresh your AWS credentials and retry.',
+    'authentication',
+  ],
+  ['0.169.0 (bundle)', 'API key login is required', 'authentication'],
+  [
+    '0.169.0 (api)',
+    '{"error":{"message":"Invalid schema for function \'mcp__a__b\': None is not of type \'array\'.","type":"invalid_request_error","code":"invalid_function_parameters"}}',
+    'misconfigured',
+  ],
+  [
+    '0.169.0 (api)',
+    '{"error":{"message":"Unsupported value: \'xhigh\' is not supported with the \'gpt-5\' model.","type":"invalid_request_error","code":"unsupported_value"}}',
+    'misconfigured',
+  ],
 ];
 
 const GEMINI: readonly Row[] = [
@@ -371,6 +494,27 @@ const GEMINI: readonly Row[] = [
     'context_overflow',
   ],
   ['0.61.0 (bundle)', 'INSUFFICIENT_G1_CREDITS_BALANCE', 'credit'],
+  [
+    '0.61.0 (api)',
+    '[API Error: {"error":{"code":404,"message":"models/gemini-9 is not found for API version v1beta, or is not supported for generateContent.","status":"NOT_FOUND"}}]',
+    'misconfigured',
+  ],
+  ['0.61.0 (bundle)', 'ModelNotFoundError: Requested entity was not found.', 'misconfigured'],
+  [
+    '0.61.0 (api)',
+    '[API Error: {"error":{"code":400,"message":"User location is not supported for the API use.","status":"FAILED_PRECONDITION"}}]',
+    'misconfigured',
+  ],
+  [
+    '0.61.0',
+    '[API Error: exception TypeError: fetch failed sending request: unable to get local issuer certificate]',
+    'misconfigured',
+  ],
+  [
+    '0.61.0 (api)',
+    '{"error":{"code":429,"message":"Your prepayment credits are depleted.","status":"RESOURCE_EXHAUSTED"}}',
+    'credit',
+  ],
 ];
 
 function of(program: AgentProgramName, rows: readonly Row[]): SeenWording[] {

@@ -1,7 +1,8 @@
 /** Updates that are not what the Bot API describes: nothing in them is taken for an id that it is not. */
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Update } from 'grammy/types';
 import { readUpdate } from '../../../../bridge/telegram/intake/incoming.js';
+import { pasteIn } from '../../../../bridge/telegram/intake/pastes.js';
 
 const BOT = { id: 7, username: 'the_bot' };
 const MESSAGE = {
@@ -52,4 +53,37 @@ test('a value that is not a message is refused', () => {
       'cannot be read',
     );
   }
+});
+
+test('a picture whose caption mentions the bot only after an edit is for it; a place that moves is not', () => {
+  const edit = (changes: object) =>
+    readUpdate({ update_id: 1, edited_message: { ...MESSAGE, text: undefined, ...changes } } as unknown as Update, BOT);
+  const picture = edit({ photo: [{}], caption: 'what is this, @the_bot?' });
+  expect(picture).toMatchObject({ kind: 'not_text', what: 'a picture', isAddressed: true });
+  expect(edit({ location: {}, reply_to_message: { message_id: 1, from: BOT } })).toEqual({ kind: 'nothing' });
+});
+
+// rule: a-paste-is-one-request
+describe('a paste', () => {
+  const FULL = 4_096;
+  const joined = (first: object, second: object) => {
+    const next = { update_id: 2, message: { ...MESSAGE, message_id: 6, ...second } } as unknown as Update;
+    return pasteIn(read(first), [next], BOT)?.whole.message.text ?? '';
+  };
+
+  test('that answers a message of another person has its words above those of that person', () => {
+    const from = { id: 8, is_bot: false, first_name: 'Bob' };
+    const answered = { reply_to_message: { message_id: 1, from, text: 'drop it' } };
+    const said = joined({ text: 'x'.repeat(FULL), ...answered }, { text: 'y. DO NOT touch the database', ...answered });
+    expect(said.slice(FULL)).toBe(
+      'y. DO NOT touch the database\n\n[This answers a message of Bob (8); these are not the words of the person who asks you:]\n> drop it',
+    );
+  });
+
+  test('that was cut within code is code in one block', () => {
+    const code = `${'x'.repeat(FULL - 6)}\nconst`;
+    const pre = (length: number) => [{ type: 'pre', offset: 0, length, language: 'js' }];
+    const said = joined({ text: code, entities: pre(FULL) }, { text: ' y = 1;\nis it right?', entities: pre(7) });
+    expect(said).toBe(`\`\`\`js\n${code} y = 1;\n\`\`\`\nis it right?`);
+  });
 });

@@ -298,6 +298,29 @@ describeWithRedis('a message', () => {
     ]);
   });
 
+  test('that starts something only by an edit starts nothing, and the sender learns that; talk gets no answer', async () => {
+    const scene = await openScene();
+    const popoto = project('popoto', '/srv/popoto', [CHAT]);
+    const places = popoto.places.map((place) => ({ ...place, trigger: 'addressed' as const }));
+    await takingIn(scene, { settings: testSettings([{ ...popoto, places }]) });
+    const talk = scene.peer.say(CHAT, 'did anybody see the build?', { userId: 1 });
+    const unaddressed = scene.peer.say(CHAT, 'fix the build', { userId: 1 });
+    const misspelt = scene.peer.say(CHAT, '/canel@watchkeeper_peer_bot', { userId: 1 });
+    const ofOther = scene.peer.say(CHAT, '/wether@other_bot', { userId: 1 });
+    await scene.peer.waitFor(() => said(scene, /^I don't know/));
+    scene.peer.edit(CHAT, talk, 'did anybody see the failing build?');
+    scene.peer.edit(CHAT, ofOther, '/weather@other_bot');
+    scene.peer.edit(CHAT, unaddressed, 'fix the build @watchkeeper_peer_bot');
+    scene.peer.edit(CHAT, misspelt, '/cancel');
+    await scene.peer.waitFor(() => scene.peer.botMessages(CHAT).length === 3 && scene.peer.unconfirmedUpdates === 0);
+    const answers = scene.peer.botMessages(CHAT).slice(1);
+    expect(answers.map(({ text }) => text)).toEqual(
+      Array(2).fill('I ignore edits. Please send what you want as a new message.'),
+    );
+    expect(answers.map(({ replyTo }) => replyTo).sort()).toEqual([unaddressed, misspelt].sort());
+    expect(await scene.store.records.sessionIds('pending')).toEqual([]);
+  });
+
   test.each([
     [
       { forwardedFrom: { userId: STRANGER } },

@@ -85,6 +85,10 @@ describe('an incident that has ended', () => {
     ['run_failed_to_start', "The agent's program cannot be started: `watchkeeper doctor` says why."],
     ['run_failed_authentication', "Renew the agent's credentials: they were refused."],
     ['run_failed_credit', "Add credit to the agent's account: there is none left."],
+    [
+      'run_failed_misconfigured',
+      "Correct the agent's settings, such as its model, version or network: how it ended says which.",
+    ],
     ['run_failed_rate_limit', "The provider's limit is reached: wait for its end, or raise it."],
     [
       'run_failed_context_overflow',
