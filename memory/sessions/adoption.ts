@@ -35,7 +35,7 @@ export interface Adopted {
 }
 
 /** Gives sessions conversations and processes, and reports that to the sessions that lose them. */
-export type Adopting = Viewer & Pick<Memory, 'bindings' | 'look'>;
+export type Adopting = Viewer & Pick<Memory, 'bindings'>;
 
 /** @returns whether the caller runs in the shell of an agent */
 export function isInAgent({ conversation, agentProcess }: Caller): boolean {
