@@ -9,7 +9,8 @@ import { LOST_BEGINNING } from '../fold/state.js';
 import { hasLostLines } from '../sessions/lostLines.js';
 import type { Viewer } from '../sessions/views.js';
 import type { LeftSession } from '../workspaces/log.js';
-import { type Entry, type EntryOptions, foldedEntry, type Listed, tried, writtenEntry } from './entry.js';
+import { readable } from '../workspaces/logs.js';
+import { type Entry, type EntryOptions, foldedEntry, type Listed, writtenEntry } from './entry.js';
 import { markOf, noteLeft, weighedBy } from './marks.js';
 import { type Locating, locator, type Within, withinRepository, withinWorkspace } from './standing.js';
 import { changedWeights } from './stillInDoubt.js';
@@ -128,7 +129,7 @@ async function listUnfinished(memory: Locating, options: Options, most: number):
     else resting += 1;
   }
   for (const [id, left] of found) {
-    const place = tried(() => claims.find(id), options.onUnreadable);
+    const place = readable(() => claims.find(id), options.onUnreadable) ?? null;
     if (place !== null) noteLeft(memory, place, left);
   }
   const changed = await changedWeights(memory, weighed, marks);
@@ -226,7 +227,7 @@ function directories({ claims }: Viewer, { onUnreadable }: Pick<ListOptions, 'on
   const known = new Map<string, string | null>();
   return (id: string | null): string | null => {
     if (id === null) return null;
-    if (!known.has(id)) known.set(id, tried(() => claims.find(id), onUnreadable)?.root ?? null);
+    if (!known.has(id)) known.set(id, readable(() => claims.find(id), onUnreadable)?.root ?? null);
     return known.get(id) ?? null;
   };
 }
