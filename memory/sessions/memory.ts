@@ -176,7 +176,7 @@ export class Memory {
     return this.isBridges ? null : this.surroundings.variables;
   }
 
-  /** What agents of all sessions read, wherever these are recorded: they do not look into the logs folder of a bridge. */
+  /** The place of records that agents of all sessions read, such as handoffs: they do not look into the logs folder of a bridge. */
   get shared(): { readonly places: Places; readonly stamp: Stamp } {
     const { places, stamp, surroundings } = this;
     return { places: this.isBridges ? new Places(homeFolder(surroundings.variables)) : places, stamp };
