@@ -13,7 +13,6 @@ import { join } from 'node:path';
 import { drawFromFile } from '../memory/learnings/drawFrom.js';
 import { readTranscript } from '../memory/observed/transcript.js';
 import { createRedactor } from '../src/log/redact.js';
-import { systemClock } from '../src/time.js';
 import { peakOf } from './peak.js';
 import { say, sayCompared, sayTarget } from './report.js';
 import { compare, processed } from './rounds.js';
@@ -34,13 +33,13 @@ await inScratchFolder(async (folder) => {
   const [path, short] = [join(folder, 'long.jsonl'), join(folder, 'short.jsonl')];
   writeTranscript(path, BYTES, true);
   writeTranscript(short, SHORT_BYTES, true);
-  const stamp = { clock: systemClock, redact: createRedactor(SECRETS), origin: 'person' } as const;
-  const { failures } = await drawFromFile({ stamp }, path);
+  const redact = createRedactor(SECRETS);
+  const { failures } = await drawFromFile(path, redact);
   const calls = [...failures.values()].reduce((sum, { count }) => sum + count, 0);
   say(`learn: ${(statSync(path).size / 1e6).toFixed(0)} MB, ${calls} failing calls in ${failures.size} groups`);
   const compared = await compare({
-    ours: () => processed(() => drawFromFile({ stamp }, path)),
-    yardstick: () => processed(() => readTranscript(path, stamp.redact)),
+    ours: () => processed(() => drawFromFile(path, redact)),
+    yardstick: () => processed(() => readTranscript(path, redact)),
     ...{ rounds: ROUNDS, warmUpRounds: WARM_UP_ROUNDS, limitMs: LIMIT_MS },
   });
   sayCompared('drawn', 'read and folded', compared);

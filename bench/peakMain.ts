@@ -5,14 +5,12 @@
 import { drawFromFile } from '../memory/learnings/drawFrom.js';
 import { readTranscript } from '../memory/observed/transcript.js';
 import { createRedactor } from '../src/log/redact.js';
-import { systemClock } from '../src/time.js';
 import { watchOf } from './watchedTerminals.js';
 import { listOf } from './workList.js';
 
-const STAMP = { clock: systemClock, redact: createRedactor([]), origin: 'person' } as const;
 const [what = '', path = ''] = process.argv.slice(2);
 if (what === 'transcript') await readTranscript(path, createRedactor([]));
-else if (what === 'learn') await drawFromFile({ stamp: STAMP }, path);
+else if (what === 'learn') await drawFromFile(path, createRedactor([]));
 else if (what === 'bridge') await watchOf(path).watch.runOnce();
 else await listOf(path, []);
 process.stdout.write(`peak ${process.resourceUsage().maxRSS * 1024}\n`);

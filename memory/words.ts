@@ -19,6 +19,10 @@ export type EndReason = (typeof END_REASONS)[number];
 export const STEP_STATUSES = ['pending', 'in_progress', 'completed', 'failed', 'skipped', 'cancelled'] as const;
 export type StepStatus = (typeof STEP_STATUSES)[number];
 
+export function statusWords(status: StepStatus): string {
+  return status === 'in_progress' ? 'in progress' : status;
+}
+
 export const FILE_STATUSES = ['reading', 'working', 'done'] as const;
 export type FileStatus = (typeof FILE_STATUSES)[number];
 

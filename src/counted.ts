@@ -9,3 +9,8 @@ export function counted(value: number, noun: string): string {
 function plural(value: number, noun: string): string {
   return value === 1 ? noun : `${noun}s`;
 }
+
+/** @returns `a.ts and 2 other files`; nothing for none */
+export function namedFiles([first = '', ...more]: readonly string[]): string {
+  return more.length === 0 ? first : `${first} and ${counted(more.length, 'other file')}`;
+}

@@ -53,6 +53,12 @@ export function unreadable(error: unknown): 'unreadable' {
   throw error;
 }
 
+/** As {@link unreadable}, for a reader to whom such a record is as good as none. */
+export function nullIfUnreadable(error: unknown): null {
+  unreadable(error);
+  return null;
+}
+
 /** @returns the message and those of its causes, in one line; a cause that the message says itself is not repeated */
 export function describeError(thrown: unknown): string {
   if (!isError(thrown)) return String(thrown);

@@ -1,4 +1,4 @@
-/** JSON that may be damaged, or written by others. */
+/** JSON that may be damaged, or written by others; and JSON that people read. */
 
 /** @returns the value; null if the text is not JSON */
 export function parseJson(text: string): unknown {
@@ -13,4 +13,14 @@ export function parseJson(text: string): unknown {
 export function parseObject<T extends object>(text: string): Partial<T> | null {
   const value = parseJson(text);
   return typeof value === 'object' ? (value as Partial<T> | null) : null;
+}
+
+/** @returns whether it is an object that is no list */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** @returns the text of a file for people */
+export function jsonFile(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
 }

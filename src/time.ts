@@ -75,6 +75,11 @@ export async function atMost<T, Late>(clock: Clock, limitMs: number, work: Promi
   }
 }
 
+/** As {@link isoTime}; null for an instant that is not known. */
+export function isoTimeOrNull(epochMs: number | null): string | null {
+  return epochMs === null ? null : isoTime(epochMs);
+}
+
 /** @param epochMs values beyond all dates become the last or the first one @returns such as `2026-02-05T10:00:00.000Z` */
 export function isoTime(epochMs: number): string {
   const minute = Math.floor(epochMs / MINUTE);

@@ -31,7 +31,7 @@ const PROOFS = {
 process.exitCode = prove(process.argv.slice(2));
 
 function prove([name, ...more]) {
-  if (name === undefined) {
+  if (name === undefined || name === '--help') {
     const width = Math.max(...Object.keys(PROOFS).map((each) => each.length));
     for (const [each, [, words]] of Object.entries(PROOFS)) console.log(`${each.padEnd(width)}  ${words}`);
     return 0;

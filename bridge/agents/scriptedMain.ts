@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { nullIfAbsent } from '../../src/errors.js';
 import { contentDigest } from '../../src/journal/digest.js';
+import { jsonFile } from '../../src/json.js';
 import { systemClock } from '../../src/time.js';
 import type { ScenarioFile, Step } from './scenario.js';
 import { DEFAULT_STEPS, ScenarioPlayer } from './scenarioPlayer.js';
@@ -67,7 +68,7 @@ function addTurn(conversationId: string, session: string, run: string): number {
   const turns = [...readTurns(path), { session, run }];
   const conversation: Conversation = { conversation_id: conversationId, turns };
   mkdirSync(folder, { recursive: true });
-  writeFileSync(`${path}.new`, `${JSON.stringify(conversation, null, 2)}\n`);
+  writeFileSync(`${path}.new`, jsonFile(conversation));
   renameSync(`${path}.new`, path);
   return turns.length;
 }

@@ -2,7 +2,7 @@
 import { didYouMean } from '../../src/config/didYouMean.js';
 import { directoryFor, servedPlaces } from '../../src/config/servedPlaces.js';
 import type { Project, Settings } from '../../src/config/settings.js';
-import { CorruptRecordError, UsageError } from '../../src/errors.js';
+import { nullIfUnreadable, UsageError } from '../../src/errors.js';
 import { commandLineSessionId, telegramSessionId } from '../../src/ids.js';
 import type { AgentSession, HandedOver, Sender } from '../../src/jobs/model.js';
 import { conversationKey, laneOf } from '../../src/jobs/names.js';
@@ -160,7 +160,8 @@ export class MessageAcceptor {
   async #conversationOf(projectKey: string, { chatId, threadId, replyTo, bot }: ChatMessage): Promise<string> {
     const { records } = this.#parts.store;
     const answered = replyTo === null ? null : await records.sessionOfMessage(projectKey, chatId, replyTo, bot);
-    const session = answered === null ? null : await records.session(answered).catch(nullIfCorrupt);
+    // A message is not lost because the one that it answers cannot be read.
+    const session = answered === null ? null : await records.session(answered).catch(nullIfUnreadable);
     if (session !== null) return session.conversation_key;
     return conversationKey(projectKey, chatId, threadId, await records.conversationEpoch(projectKey, chatId, threadId));
   }
@@ -169,10 +170,4 @@ export class MessageAcceptor {
 /** Telegram keeps an unconfirmed update for a day: what was written later than that after the acceptance is another message. */
 function isAnother({ created_at }: AgentSession, writtenAt: number | undefined): boolean {
   return writtenAt !== undefined && writtenAt > created_at + DAY;
-}
-
-/** A message is not lost because the one that it answers cannot be read. */
-function nullIfCorrupt(error: unknown): AgentSession | null {
-  if (error instanceof CorruptRecordError) return null;
-  throw error;
 }

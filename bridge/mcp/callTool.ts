@@ -6,6 +6,7 @@ import type { Door, Outcome } from '../../memory/verbs/verb.js';
 import { judge } from '../../monitoring/terminals/judge.js';
 import { didYouMean } from '../../src/config/didYouMean.js';
 import { describeError, UsageError, WatchkeeperError } from '../../src/errors.js';
+import { isObject } from '../../src/json.js';
 import { redactJsonLine } from '../../src/log/redact.js';
 import { type Asking, askVerb } from '../verbs/askVerb.js';
 import { RESTART } from './outdated.js';
@@ -64,9 +65,8 @@ function unknownTool(name: string): string {
 
 /** @throws UsageError if they are no object */
 function inputOf(args: unknown): Record<string, unknown> {
-  if (typeof args !== 'object' || args === null || Array.isArray(args))
-    throw new UsageError('the arguments of a tool are an object, such as {"session_id": "…"}');
-  const { session_id: session, ...fields } = args as Record<string, unknown>;
+  if (!isObject(args)) throw new UsageError('the arguments of a tool are an object, such as {"session_id": "…"}');
+  const { session_id: session, ...fields } = args;
   if ('session' in fields) throw new UsageError('unknown field "session"; did you mean "session_id"?');
   if (session !== undefined && typeof session !== 'string')
     throw new UsageError('session_id: a text is expected, the id or the name of a session');
@@ -88,7 +88,7 @@ function answerTo(
 
 /** Structured results are objects. */
 function objectOf(value: unknown, valueAs = 'value'): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : { [valueAs]: value };
+  return isObject(value) ? { ...value } : { [valueAs]: value };
 }
 
 function errorValue(error: unknown, { newerRemedy }: Pick<Door, 'newerRemedy'>): Record<string, unknown> {

@@ -1,9 +1,10 @@
 /** A server keeps running while its installation is replaced. Then it is the server that has to start again, and no update helps. */
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import * as z from 'zod/mini';
 import { homeFolder, Places } from '../../memory/home/places.js';
 import { UsageError } from '../../src/errors.js';
+import { realPathOf } from '../../src/files/seenFile.js';
 import { buildOf } from '../../src/host/program.js';
 import { lookAtInstallation } from '../plugin/installation.js';
 
@@ -28,12 +29,12 @@ export const RESTART =
  */
 export function isOutdated(own: OwnBuild, variables: Parameters<typeof homeFolder>[0]): boolean {
   const root = installedIn(variables);
-  const build = root === null ? null : realOf(buildOf(root, TOOL_LIST));
+  const build = root === null ? null : realPathOf(buildOf(root, TOOL_LIST));
   const version = build === null ? null : versionIn(build);
   if (build === null || version === null) return false;
   const order = comparedVersions(version, own.version);
   if (order !== 0) return order > 0;
-  return build !== realOf(own.folder) && timeOf(build) > timeOf(own.folder);
+  return build !== realPathOf(own.folder) && timeOf(build) > timeOf(own.folder);
 }
 
 function installedIn(variables: Parameters<typeof homeFolder>[0]): string | null {
@@ -49,14 +50,6 @@ function installedIn(variables: Parameters<typeof homeFolder>[0]): string | null
 function versionIn(build: string): string | null {
   try {
     return VERSION.safeParse(JSON.parse(readFileSync(join(build, TOOL_LIST), 'utf8'))).data?.version ?? null;
-  } catch {
-    return null;
-  }
-}
-
-function realOf(path: string): string | null {
-  try {
-    return realpathSync.native(path);
   } catch {
     return null;
   }

@@ -1,5 +1,5 @@
 /** The switches of Claude Code that turn all hooks off, here or everywhere. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
@@ -7,7 +7,7 @@ import { realOf } from '../../memory/workspaces/workspace.js';
 import { fileWithoutHooks } from '../../src/agents/claudeSettings.js';
 import { programOfProcess } from '../../src/agents/programs.js';
 import { listPids, readArguments, readDirectory, showsOwnNamespace } from '../../src/host/procfs.js';
-import { unlessAbsent } from './absent.js';
+import { textIfThere, unlessAbsent } from './absent.js';
 import { parsedJson } from './agent.js';
 import type { Trouble } from './installation.js';
 
@@ -77,6 +77,6 @@ function managedFiles(folder: string): string[] {
 
 /** A file that is missing or damaged says nothing; Claude Code complains of it itself. */
 function settingsIn(path: string): z.infer<typeof settings> {
-  const text = unlessAbsent(() => readFileSync(path, 'utf8'), '');
+  const text = textIfThere(path) ?? '';
   return settings.safeParse(parsedJson(text)).data ?? {};
 }

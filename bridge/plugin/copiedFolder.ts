@@ -1,13 +1,13 @@
 /** Whether an agent's copy of the plugin is still what the package has. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { unlessAbsent } from './absent.js';
+import { textIfThere, unlessAbsent } from './absent.js';
 
 /** @returns whether both folders are there, and a file of the original is missing in the copy, or another one */
 export function isOutdated(copy: string, original: string): boolean {
   const files = filesIn(original);
   if (files.length === 0 || filesIn(copy).length === 0) return false;
-  return files.some((path) => textOf(join(copy, path)) !== textOf(join(original, path)));
+  return files.some((path) => textIfThere(join(copy, path)) !== textIfThere(join(original, path)));
 }
 
 function filesIn(folder: string): string[] {
@@ -15,8 +15,4 @@ function filesIn(folder: string): string[] {
   return entries
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1));
-}
-
-function textOf(path: string): string | null {
-  return unlessAbsent(() => readFileSync(path, 'utf8'), null);
 }

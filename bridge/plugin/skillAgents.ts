@@ -1,10 +1,9 @@
 /** Programs that know skills and no plugin of ours: they get copies of the skills, and record nothing by themselves. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import { parseObject } from '../../src/json.js';
 import { findProgram } from '../agents/program/findProgram.js';
-import { unlessAbsent } from './absent.js';
+import { textIfThere } from './absent.js';
 import type { ServerState } from './agent.js';
 import { inTheWayOf } from './inTheWay.js';
 import { type CopiedSkills, lookAtCopies } from './skillCopies.js';
@@ -95,7 +94,7 @@ export function lookAtSkillAgent(
 }
 
 function serverIn(path: string): ServerState {
-  const text = unlessAbsent(() => readFileSync(path, 'utf8'), null);
+  const text = textIfThere(path);
   if (text === null) return 'none';
   const settings = parseObject<{ readonly mcpServers: unknown }>(text);
   // The file may have comments, which are no JSON.

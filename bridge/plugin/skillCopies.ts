@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { UnreachableError } from '../../src/errors.js';
 import { replaceInFolderSync } from '../../src/files/durableFile.js';
 import { parseObject } from '../../src/json.js';
-import { unlessAbsent } from './absent.js';
+import { textIfThere, unlessAbsent } from './absent.js';
 import { describeFolderFault } from './inTheWay.js';
 
 /** In the folder of skills; a name with a dot is no skill. */
@@ -63,7 +63,7 @@ export function copySkills(folder: string, root: string) {
     for (const [name, text] of wanted) {
       const path = join(place, name, SKILL);
       mkdirSync(dirname(path), { recursive: true });
-      if (textOf(path) !== text) replaceInFolderSync(path, text);
+      if (textIfThere(path) !== text) replaceInFolderSync(path, text);
     }
     for (const name of gone) removeSkill(place, name);
     writeList(place, new Map([...kept, ...copied]));
@@ -111,13 +111,13 @@ function removeSkill(folder: string, name: string): void {
 /** One that is gone was not changed: it is copied again. */
 function changedIn(folder: string, known: Digests): string[] {
   return [...known].flatMap(([name, digests]) => {
-    const text = textOf(join(folder, name, SKILL));
+    const text = textIfThere(join(folder, name, SKILL));
     return text === null || digests.includes(digestOf(text)) ? [] : [name];
   });
 }
 
 function listIn(folder: string): Digests {
-  const found = parseObject<{ readonly skills: unknown }>(textOf(join(folder, LIST)) ?? '');
+  const found = parseObject<{ readonly skills: unknown }>(textIfThere(join(folder, LIST)) ?? '');
   const skills = Object.entries(Object(found?.skills));
   return new Map(
     skills.flatMap(([name, digests]) => (isName(name) ? [[name, [digests].flat().map(String)] as const] : [])),
@@ -135,10 +135,6 @@ function writeList(folder: string, skills: Digests): void {
 
 function isThere(path: string): boolean {
   return unlessAbsent(() => lstatSync(path, { throwIfNoEntry: false }), undefined) !== undefined;
-}
-
-function textOf(path: string): string | null {
-  return unlessAbsent(() => readFileSync(path, 'utf8'), null);
 }
 
 function digestOf(text: string): string {

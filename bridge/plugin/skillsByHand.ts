@@ -1,7 +1,7 @@
 /** Skills of ours that a person has copied into an agent's own folders. They come without hooks, so nothing is recorded. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { unlessAbsent } from './absent.js';
+import { textIfThere, unlessAbsent } from './absent.js';
 
 /** In every skill of ours: the command that it calls. */
 const MARK = /\bwatchkeeper (?:track|work)\b/;
@@ -23,5 +23,5 @@ function namesIn(folder: string): string[] {
 }
 
 function textOf(path: string): string {
-  return unlessAbsent(() => readFileSync(path, 'utf8'), '');
+  return textIfThere(path) ?? '';
 }

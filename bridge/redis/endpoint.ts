@@ -10,6 +10,7 @@ import type { Settings } from '../../src/config/settings.js';
 import { describeError, errorCode, UnreachableError } from '../../src/errors.js';
 import { readPlainFileSync } from '../../src/files/plainFile.js';
 import { isProcessAlive, readProcessIdentity } from '../../src/host/identity.js';
+import { jsonFile } from '../../src/json.js';
 
 const LONGEST_BYTES = 64 * 1024;
 /** `sun_path` holds 104 bytes on macOS and 108 on Linux, including the final zero. */
@@ -115,7 +116,7 @@ export function endpointPath(folder: string): string {
 /** Writes JSON by temp file and rename, readable by the owner only. */
 export function writeWhole(path: string, content: unknown): void {
   const temporary = `${path}.${process.pid}.new`;
-  writeFileSync(temporary, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  writeFileSync(temporary, jsonFile(content), { mode: 0o600 });
   renameSync(temporary, path);
 }
 

@@ -1,5 +1,5 @@
 /** The start of a run: it takes the session in the store, unless another process was faster or the session has ended. */
-import { CorruptRecordError } from '../../src/errors.js';
+import { nullIfUnreadable } from '../../src/errors.js';
 import { acceptedAt } from '../../src/jobs/acceptedAt.js';
 import type { AgentSession } from '../../src/jobs/model.js';
 import type { AnsweredSession } from '../../src/jobs/transitions.js';
@@ -25,7 +25,8 @@ export async function beginRun(context: RunContext, known: KnownRun): Promise<Be
   const messageAt = await acceptedAt(records, known.session);
   const started = await transitions.start(known.session, known.run, runLeaseMs);
   if (started !== null) return { ...started, leaseSince, acceptedAt: messageAt };
-  const current = await records.session(known.session.session_id).catch(unreadableAsNone);
+  // The lane's next check sets an unreadable one aside, and reports it.
+  const current = await records.session(known.session.session_id).catch(nullIfUnreadable);
   if (current === null) await waitAgain(context, known.session);
   else if (current.status === 'pending') context.waiting.keep(current);
   // It was changed, deleted or damaged since it was read, possibly without a wake.
@@ -51,10 +52,4 @@ export async function endedBefore(
 /** The store has forgotten that the session waits. */
 async function waitAgain({ store, forgotten }: RunContext, session: AgentSession): Promise<void> {
   if (await store.regain.waiting(session)) forgotten.note(session.session_id);
-}
-
-/** The lane's next check sets it aside, and reports it. */
-function unreadableAsNone(error: unknown): null {
-  if (error instanceof CorruptRecordError) return null;
-  throw error;
 }

@@ -33,7 +33,7 @@ import type { Store } from '../../src/jobs/store.js';
 import type { AnsweredSession } from '../../src/jobs/transitions.js';
 import { journalPath } from '../../src/journal/path.js';
 import type { Logger } from '../../src/log/logger.js';
-import { type Clock, isoTime, MINUTE } from '../../src/time.js';
+import { type Clock, isoTime, isoTimeOrNull, MINUTE } from '../../src/time.js';
 import type { FailureCause } from '../agents/failures/causes.js';
 import type { AgentEnd } from '../agents/program/contract.js';
 import type { LiveActivity } from './activity.js';
@@ -188,7 +188,7 @@ async function isAccused(
   if (conversation?.is_left === true) await store.chatMemory.leaveConversation(session, conversation.id);
   const { calls: toolCount, lastCallAt } = ended.activity;
   if (session.incident_id === null) {
-    const lastToolCall = lastCallAt === null ? null : isoTime(lastCallAt);
+    const lastToolCall = isoTimeOrNull(lastCallAt);
     const step = await readStep(journalPath(settings.logsFolder, session.session_id));
     const incident = newIncident(clock, { session, findings, actions, toolCount, lastToolCall, step, ...seen });
     if (!(await store.incidents.open(session, incident, []))) return false;

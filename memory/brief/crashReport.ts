@@ -16,7 +16,6 @@ import { agentWords, outcomeWords } from '../observed/calls.js';
 import { lastAskedOf, purposeOf } from '../observed/purpose.js';
 import { stepsOf } from '../observed/step.js';
 import type { LeftProcess } from '../sessions/leftProcesses.js';
-import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { placeNow } from '../show/directory.js';
 import { ago, leftLine, section, stepLine } from '../show/status.js';
@@ -70,7 +69,7 @@ export async function crashOf(memory: Resuming, session: OpenSession): Promise<C
 }
 
 /** @returns the sessions of the caller's directory whose agents crashed or were cut off, the heaviest first */
-export async function crashesHere(memory: Resuming & Pick<Memory, 'claims' | 'look'>): Promise<Weighed[]> {
+export async function crashesHere(memory: Resuming): Promise<Weighed[]> {
   const { gone } = await weighedHere(memory, memory.workspace);
   return gone.filter(({ isInterrupted }) => isInterrupted);
 }

@@ -7,7 +7,6 @@ import type { Conversation, Worklog } from '../fold/worklog.js';
 import { lastDirectory } from '../look/presentDirectory.js';
 import { transcriptOf } from '../observed/programFolders.js';
 import { isInAgent } from '../sessions/adoption.js';
-import type { Memory } from '../sessions/memory.js';
 import { startedAgain } from '../sessions/published.js';
 import type { Caller, Viewer } from '../sessions/views.js';
 import { wayBackTo } from '../show/directory.js';
@@ -34,7 +33,7 @@ export function resumeCommand({ session_id, lifecycle, archived, facts }: Worklo
 }
 
 /** Sees a session for a caller who may resume it. */
-export type Resuming = Viewer & Caller & Pick<Memory, 'isBridges'>;
+export type Resuming = Viewer & Caller;
 
 /** @returns how the caller resumes the session. A command moves the agent of its shell; a shell without one needs another way */
 export function wayToResume(memory: Resuming, log: Worklog): WayToResume {

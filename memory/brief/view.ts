@@ -9,7 +9,6 @@ import type { SettledFile } from '../look/settledSince.js';
 import type { Locating } from '../look/standing.js';
 import type { Observed } from '../observed/observed.js';
 import type { LeftProcess } from '../sessions/leftProcesses.js';
-import type { Memory } from '../sessions/memory.js';
 import type { Viewer } from '../sessions/views.js';
 import { placeNow } from '../show/directory.js';
 import { type Changing, changesSince } from './changesSince.js';
@@ -51,10 +50,8 @@ export const UNSEEN = {
   ...{ isBridges: false, agent: null, left: [], settled: [], place: null, changes: [], parent: null },
 } as const;
 
-type Viewed = Viewer & Pick<Memory, 'claims' | 'isBridges'>;
-
 /** @returns only what the record shows */
-export function recordView(memory: Viewed, log: Worklog, fold: Observed | null = null): SessionView {
+export function recordView(memory: Viewer, log: Worklog, fold: Observed | null = null): SessionView {
   const workspace = memory.workspaceOf(log) ?? memory.workspace;
   return {
     ...UNSEEN,
@@ -67,7 +64,7 @@ export function recordView(memory: Viewed, log: Worklog, fold: Observed | null =
 }
 
 /** @returns all of it. Values that cost a look at files are computed when read */
-export function viewOf(memory: Locating & Changing & Pick<Memory, 'look'>, look: Look): SessionView {
+export function viewOf(memory: Locating & Changing, look: Look): SessionView {
   const { log, fold, now, condition } = look;
   return {
     ...recordView(memory, log, fold),

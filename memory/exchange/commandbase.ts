@@ -1,5 +1,6 @@
 /** A session in the files of an older plug-in for worktrees and sessions, `export --format commandbase`. They are never read back. */
-import { isoTime } from '../../src/time.js';
+import { jsonFile } from '../../src/json.js';
+import { isoTime, isoTimeOrNull } from '../../src/time.js';
 import type { DeclaredError, Worklog } from '../fold/worklog.js';
 import type { ObservedError } from '../observed/calls.js';
 import type { Observed } from '../observed/observed.js';
@@ -22,12 +23,12 @@ export function commandbaseFiles({ log, fold, root }: Sources): ExportFiles {
   const id = session_id ?? '';
   const name = facts?.name ?? id;
   const branch = facts?.baseline?.branch ?? null;
-  const created = created_at === null ? null : isoTime(created_at);
+  const created = isoTimeOrNull(created_at);
   const status = lifecycle === 'ended' ? 'ended' : 'active';
   const folder = safeName(id);
   return {
-    'session-map.json': pretty({ [name]: { name, branch, worktree: root, created, status } }),
-    [`${folder}/meta.json`]: pretty({
+    'session-map.json': jsonFile({ [name]: { name, branch, worktree: root, created, status } }),
+    [`${folder}/meta.json`]: jsonFile({
       sessionId: id,
       claudeSessionIds: conversations.flatMap((one) => (one.provider === CLAUDE ? [one.id] : [])),
       name,
@@ -66,10 +67,6 @@ function errorsOf(
   return all
     .sort((left, right) => left.at - right.at)
     .map(({ at, ...error }) => ({ timestamp: isoTime(at), session_id, ...error }));
-}
-
-function pretty(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
 }
 
 function lines(values: readonly object[]): string {

@@ -1,5 +1,6 @@
 /** A session in the files of another older tracker, `export --format idumb`. They are never read back. */
-import { isoTime } from '../../src/time.js';
+import { jsonFile } from '../../src/json.js';
+import { isoTime, isoTimeOrNull } from '../../src/time.js';
 import { progressOf } from '../fold/state.js';
 import type { Step, Worklog } from '../fold/worklog.js';
 import { loadSessionMetadata, type SessionSources, sessionTracker } from '../show/sessionMetadata.js';
@@ -12,8 +13,8 @@ export function idumbFiles(sources: SessionSources): ExportFiles {
   const { log } = sources;
   const session = { ...loadSessionMetadata(sources), tracker: sessionTracker(sources) };
   return {
-    [`sessions/${safeName(log.session_id ?? '')}.json`]: pretty(session),
-    'brain/state.json': pretty({
+    [`sessions/${safeName(log.session_id ?? '')}.json`]: jsonFile(session),
+    'brain/state.json': jsonFile({
       phase: progressOf([...log.steps.values()]).current,
       anchors: log.notes.map(({ text, priority, at }) => ({ content: text, priority, timestamp: isoTime(at) })),
       history: log.recent.map(({ at, words }) => ({ timestamp: isoTime(at), action: words })),
@@ -31,9 +32,12 @@ function checkpointFiles({ steps, checkpoints }: Worklog): ExportFiles {
   });
   const done = completed.map(({ id, title, ended_at, files, validation }) => {
     const name = `phase-${id}`;
-    return [pathOf(id, name), { id: name, phase: id, title, createdAt: timeOf(ended_at), files, validation }] as const;
+    return [
+      pathOf(id, name),
+      { id: name, phase: id, title, createdAt: isoTimeOrNull(ended_at), files, validation },
+    ] as const;
   });
-  return Object.fromEntries([...done, ...made].map(([path, value]) => [path, pretty(value)]));
+  return Object.fromEntries([...done, ...made].map(([path, value]) => [path, jsonFile(value)]));
 }
 
 function isInProgress({ spans }: Step, at: number): boolean {
@@ -42,12 +46,4 @@ function isInProgress({ spans }: Step, at: number): boolean {
 
 function pathOf(phase: string, name: string): string {
   return `execution/${safeName(phase)}/checkpoint-${safeName(name)}.json`;
-}
-
-function timeOf(at: number | null): string | null {
-  return at === null ? null : isoTime(at);
-}
-
-function pretty(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
 }

@@ -1,6 +1,7 @@
 /** A session in the files of an older tracker, `export --format session-tracker`. They are never read back. */
+import { jsonFile } from '../../src/json.js';
 import { inMarkdown } from '../../src/log/markdown.js';
-import { isoTime } from '../../src/time.js';
+import { isoTimeOrNull } from '../../src/time.js';
 import { progressOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { Line } from '../logs/line.js';
@@ -31,8 +32,8 @@ export function sessionTrackerFiles(
 ): ExportFiles {
   const actions = lines.flatMap(actionsOf);
   return {
-    'state.json': pretty(stateOf(log)),
-    'todo.json': pretty(
+    'state.json': jsonFile(stateOf(log)),
+    'todo.json': jsonFile(
       [...log.steps.values()].map(({ id, title, status, priority }) => ({
         id,
         content: title,
@@ -57,9 +58,9 @@ function stateOf(log: Worklog): Readonly<Record<string, unknown>> {
     files: Object.fromEntries(
       [...log.files].map(([path, { status, step }]) => [path, { purpose: purposeOf(step), status }]),
     ),
-    started_at: timeOf(log.created_at),
-    updated_at: timeOf(log.last_activity),
-    completed_at: timeOf(log.end?.at ?? null),
+    started_at: isoTimeOrNull(log.created_at),
+    updated_at: isoTimeOrNull(log.last_activity),
+    completed_at: isoTimeOrNull(log.end?.at ?? null),
   };
 }
 
@@ -124,12 +125,4 @@ function markdownOf(log: Worklog, actions: readonly Action[], crash: readonly st
 
 function inWords(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-function timeOf(at: number | null): string | null {
-  return at === null ? null : isoTime(at);
-}
-
-function pretty(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
 }

@@ -1,7 +1,7 @@
 /** How the work has changed since a handoff was written, first of all by the session of its author. */
 import { existsSync, lstatSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
-import { counted } from '../../src/counted.js';
+import { counted, namedFiles } from '../../src/counted.js';
 import { shortCommit } from '../git/checkout.js';
 import { Git } from '../git/git.js';
 import { historySince, repositoryOf } from '../git/history.js';
@@ -47,7 +47,7 @@ async function ofAuthor(viewer: Viewer, { state: { offer } }: Handoff): Promise<
   const isAlive = memory.runsOf(log).alive.length > 0;
   const continued = [
     ...(calls > 0 ? [counted(calls, 'call')] : []),
-    ...(files.length > 0 ? [`changed ${namesOf(files.map(([path]) => path))}`] : []),
+    ...(files.length > 0 ? [`changed ${namedFiles(files.map(([path]) => path))}`] : []),
   ];
   return [
     ...(continued.length === 0
@@ -184,8 +184,4 @@ function isGone(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-function namesOf([first = '', ...more]: readonly string[]): string {
-  return more.length === 0 ? first : `${first} and ${counted(more.length, 'other file')}`;
 }

@@ -4,6 +4,7 @@ import { oneLine } from '../../src/log/visibleText.js';
 import { localTime } from '../../src/time.js';
 import type { Holder } from '../fold/holder.js';
 import type { LogKind, Refusal } from '../logs/kind.js';
+import { lacksFields } from '../logs/kind.js';
 import { type Line, lineMaker, timeOfLine } from '../logs/line.js';
 import type { Origin } from '../words.js';
 import type { HandoffDocument } from './document.js';
@@ -168,7 +169,7 @@ function apply(state: HandoffState, line: Line): Refusal | null {
       return offer(state, line);
     case 'digests': {
       const found = DIGESTS.safeParse(line);
-      if (!found.success) return malformed(line);
+      if (!found.success) return lacksFields(line);
       for (const { path, digest } of found.data.files) state.digests.set(path, digest);
       return null;
     }
@@ -178,7 +179,7 @@ function apply(state: HandoffState, line: Line): Refusal | null {
       return settle(state, line, line.event);
     case 'ended': {
       const found = ENDED.safeParse(line);
-      if (!found.success) return malformed(line);
+      if (!found.success) return lacksFields(line);
       state.end ??= found.data;
       return null;
     }
@@ -189,7 +190,7 @@ function apply(state: HandoffState, line: Line): Refusal | null {
 
 function offer(state: HandoffState, line: Line): Refusal | null {
   const found = OFFERED.safeParse(line);
-  if (!found.success) return malformed(line);
+  if (!found.success) return lacksFields(line);
   if (state.offer !== null) return { code: 'begun', message: 'the handoff was offered already' };
   const { title, goal, state: how, notes, done, learnings, files, next, references, tags, ...stamps } = found.data;
   const whole = (parts: readonly string[]) => parts.join('') || null;
@@ -207,7 +208,7 @@ function offer(state: HandoffState, line: Line): Refusal | null {
 
 function settle(state: HandoffState, line: Line, kind: Answer['kind']): Refusal | null {
   const found = ANSWERED.safeParse(line);
-  if (!found.success) return malformed(line);
+  if (!found.success) return lacksFields(line);
   if (state.offer === null) return { code: 'not_offered', message: 'there is no offer to answer' };
   if (state.answer !== null) return settledBy(state.answer);
   const { as = null, reason = null, ...taker } = found.data;
@@ -234,8 +235,4 @@ export function answerWords(answer: Answer): string {
 export function settledBy(answer: Answer): Refusal {
   const reason = answer.reason === null ? '' : `: ${JSON.stringify(oneLine(answer.reason))}`;
   return { code: answer.kind, message: `the handoff was ${answerWords(answer)}${reason}` };
-}
-
-function malformed({ event }: Line): Refusal {
-  return { code: 'malformed', message: `"${event}" lacks fields` };
 }

@@ -11,7 +11,6 @@ import type { Step, Worklog } from '../fold/worklog.js';
 import { RefusedError } from '../logs/kind.js';
 import { activeName, mirrorAt } from '../mirror/mirror.js';
 import { uncopied } from '../sessions/documentCopies.js';
-import type { Memory } from '../sessions/memory.js';
 import { isBridges, requireOwnMemory } from '../sessions/ownMemory.js';
 import { moveToPlace, placeOf } from '../sessions/place.js';
 import type { OpenSession } from '../sessions/sessions.js';
@@ -88,10 +87,7 @@ function mirrorNow(memory: Archivist, workspace: Workspace): { readonly name?: [
  * caller's variable or the settings say no. A plain list of steps stays where its owner looks for it.
  * @returns the folder in the archive; null if it stays, or another agent works on it
  */
-export function archiveDone(
-  memory: Archivist & Pick<Memory, 'settings' | 'surroundings'>,
-  session: OpenSession,
-): string | null {
+export function archiveDone(memory: Archivist, session: OpenSession): string | null {
   const { state } = session.log;
   const { variables } = memory.surroundings;
   const isWanted = archivesDone(variables.MAESTRO_AUTO_ARCHIVE, memory.settings.auto_archive.on_completion);
@@ -162,7 +158,7 @@ export function unarchiveSession(memory: Archivist, session: OpenSession): strin
 }
 
 /** @returns the sessions that rested so long that they belong in the archive, and on which no run may be at work */
-export function dueSessions(memory: Viewer & Pick<Memory, 'look'>): string[] {
+export function dueSessions(memory: Viewer): string[] {
   const { sessions, clock, settings } = memory;
   return sessions.ids().filter((id) => {
     const session = memory.look(id);
@@ -188,7 +184,7 @@ export function requireNoOtherRun(memory: Archivist, state: Worklog): void {
 }
 
 /** Ends the claim of a session that is archived or removed, whichever directory the caller is in. */
-export function releaseClaim({ claims }: Pick<Memory, 'claims'>, { id, log }: OpenSession): void {
+export function releaseClaim({ claims }: Viewer, { id, log }: OpenSession): void {
   const name = log.state.facts?.workspace ?? null;
   const workspace = name === null ? null : claims.find(name);
   const claim = workspace === null ? null : claims.claimOf(workspace, id);

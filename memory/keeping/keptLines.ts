@@ -1,5 +1,5 @@
 /** The lines of a worklog that say what was kept of a session. */
-import { isoTime } from '../../src/time.js';
+import { isoTimeOrNull } from '../../src/time.js';
 import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import { LONGEST_LINE_BYTES } from '../logs/line.js';
 import type { Source } from '../observed/keptCopy.js';
@@ -32,7 +32,7 @@ export function keptLines(
   const first = {
     copy: copy === null ? null : { bytes: copy.bytes, digest: copy.digest },
     complete,
-    last_activity: last === null ? null : isoTime(last),
+    last_activity: isoTimeOrNull(last),
   };
   const listed: Listed[] = [
     ...(copy?.seal.sources ?? []).map((entry) => ({ list: 'sources' as const, entry })),

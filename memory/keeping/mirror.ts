@@ -19,7 +19,7 @@ import { generate } from './generate.js';
 /** Each follows a change by another process. */
 const MOST_PASSES = 16;
 
-export type Mirroring = Viewer & Pick<Memory, 'opened' | 'isBridges' | 'leftOut'>;
+export type Mirroring = Viewer & Pick<Memory, 'opened' | 'leftOut'>;
 
 /**
  * A text in the mirror that a person has changed. It is not read back: a change belongs into the record, by a command or tool. Or the
@@ -48,10 +48,7 @@ export async function refreshMirrors(memory: Mirroring): Promise<void> {
 }
 
 /** @returns the texts in the mirror of a workspace that a person has changed, and that are not in its archive */
-export function mirrorConflicts(
-  memory: Pick<Memory, 'claims' | 'surroundings' | 'workspace' | 'places'>,
-  workspace: Workspace,
-): MirrorConflict[] {
+export function mirrorConflicts(memory: Viewer, workspace: Workspace): MirrorConflict[] {
   const stateDir = stateDirOf(memory, workspace);
   if (stateDir === null) return [];
   try {

@@ -8,6 +8,7 @@ import type { DeclaredError, Step, Worklog } from '../fold/worklog.js';
 import type { ShownFile } from '../observed/combined.js';
 import type { FileChange } from '../observed/files.js';
 import type { StepStatus } from '../words.js';
+import { statusWords } from '../words.js';
 
 export const MARKS: Readonly<Record<StepStatus, string>> = {
   completed: '✓',
@@ -27,10 +28,10 @@ export function planLines({ end, steps }: Pick<Worklog, 'end' | 'steps'>): strin
   const phases = [...steps.values()];
   const counts = SHOWN_ORDER.flatMap((status) => {
     const { length } = phases.filter((step) => step.status === status);
-    return length === 0 ? [] : [`${length} ${inWords(status)}`];
+    return length === 0 ? [] : [`${length} ${statusWords(status)}`];
   });
   const open = phases.filter(({ status }) => ['pending', 'in_progress', 'failed'].includes(status));
-  const openWords = open.map(({ id, status }) => inMarkdown(`${id} (${inWords(status)})`));
+  const openWords = open.map(({ id, status }) => inMarkdown(`${id} (${statusWords(status)})`));
   return [
     ...(end === null
       ? []
@@ -78,7 +79,7 @@ function stateLines(step: Step): string[] {
   ];
   const planned = agents.join(', ');
   return [
-    `status: ${inWords(status)}${assumed ? ', which was not checked' : ''}${reason === null ? '' : `: ${reason}`}`,
+    `status: ${statusWords(status)}${assumed ? ', which was not checked' : ''}${reason === null ? '' : `: ${reason}`}`,
     ...(times.length === 0 ? [] : [times.join(', ')]),
     ...(retries === 0 ? [] : [`tried again: ${retries === 1 ? 'once' : `${retries} times`}`]),
     ...(planned === '' ? [] : [`planned for: ${planned}`]),
@@ -86,10 +87,6 @@ function stateLines(step: Step): string[] {
     ...(agent === null || agent === planned || holder !== null ? [] : [`started by: ${agent}`]),
     ...(blocked_by.length === 0 ? [] : [`comes after: ${blocked_by.join(', ')}`]),
   ];
-}
-
-function inWords(status: StepStatus): string {
-  return status === 'in_progress' ? 'in progress' : status;
 }
 
 export function errorsOf({ id }: Step, { errors }: Pick<Worklog, 'errors'>): DeclaredError[] {

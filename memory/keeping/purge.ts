@@ -26,7 +26,7 @@ export interface OldSession {
  * @param before UTC epoch milliseconds
  * @returns the sessions, archived or not, whose last activity was earlier, and on which no run may be at work
  */
-export async function sessionsBefore(memory: Viewer & Pick<Memory, 'look'>, before: number): Promise<OldSession[]> {
+export async function sessionsBefore(memory: Viewer, before: number): Promise<OldSession[]> {
   const old: OldSession[] = [];
   for (const id of [...memory.sessions.ids(), ...memory.sessions.archivedIds()]) {
     const session = memory.look(id);

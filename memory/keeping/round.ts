@@ -12,6 +12,7 @@ import { worklogKind } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
 import { sweepPrivateFolders } from '../git/privateFolder.js';
 import { journalIn } from '../home/places.js';
+import type { Locating } from '../look/standing.js';
 import { readSeal } from '../observed/keptCopy.js';
 import { FOLD_FILE } from '../observed/storedFold.js';
 import type { Memory } from '../sessions/memory.js';
@@ -35,10 +36,7 @@ export interface Round {
  * @param until when it gives up, UTC epoch milliseconds; the next round continues
  * @throws RefusedError in the memory of a bridge
  */
-export async function keepRound(
-  memory: Viewer & Archivist & Pick<Memory, 'bindings' | 'isBridges' | 'look'>,
-  until: number,
-): Promise<Round> {
+export async function keepRound(memory: Locating & Archivist, until: number): Promise<Round> {
   requireOwnMemory(memory.places);
   const { sessions, clock } = memory;
   const round = { kept: [] as string[], expired: [] as string[], archived: [] as string[] };

@@ -1,6 +1,6 @@
 /** A session for people: `session.md`, with its facts as YAML in front. It contains no `now`. */
 import { inMarkdown } from '../../src/log/markdown.js';
-import { isoTime } from '../../src/time.js';
+import { isoTime, isoTimeOrNull } from '../../src/time.js';
 import { currentPhase } from '../fold/state.js';
 import type { Settings, Step, Worklog } from '../fold/worklog.js';
 import { agentWords } from '../observed/calls.js';
@@ -92,8 +92,8 @@ function frontMatter(
   return {
     session_id: log.session_id,
     task: purpose,
-    created: timeOf(log.created_at),
-    updated: timeOf(last_activity),
+    created: isoTimeOrNull(log.created_at),
+    updated: isoTimeOrNull(last_activity),
     status: log.end?.reason ?? 'in_progress',
     workflow_mode: set.workflow_mode ?? null,
     design_document: set.documents?.design?.path ?? null,
@@ -121,8 +121,8 @@ function phaseOf(step: Step, log: Worklog, files: Files): Readonly<Record<string
     status: step.status,
     agents: step.agents,
     parallel: step.parallel,
-    started: timeOf(step.started_at),
-    completed: timeOf(step.ended_at),
+    started: isoTimeOrNull(step.started_at),
+    completed: isoTimeOrNull(step.ended_at),
     blocked_by: step.blocked_by,
     files_created: changed.created,
     files_modified: changed.modified,
@@ -140,8 +140,4 @@ function fileLines([path, { change, from, status, step }]: readonly [string, Sho
   const what = change === undefined || change === 'read' ? [] : [changeWords(change, from)];
   const words = [...what, ...(status === null ? [] : [status]), ...(step === null ? [] : [`step ${step}`])];
   return [`${path}: ${words.join(', ')}`];
-}
-
-function timeOf(at: number | null): string | null {
-  return at === null ? null : isoTime(at);
 }

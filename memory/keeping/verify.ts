@@ -16,6 +16,7 @@ import type { Memory } from '../sessions/memory.js';
 import { placeOf } from '../sessions/place.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { documentsIn, mirrorOfArchived, takeAlong } from '../sessions/takeAlong.js';
+import type { Viewer } from '../sessions/views.js';
 import { releaseClaim } from './archive.js';
 import { findCopy } from './copyCheck.js';
 
@@ -33,7 +34,7 @@ export interface Check {
  * @param counts of its worklog, if the caller has the time to wait for `settledCounts`
  */
 export function verifySession(
-  memory: Delegating & Pick<Memory, 'claims'>,
+  memory: Delegating,
   session: OpenSession,
   counts: Readonly<LogCounts> = session.log.counts,
 ): Check[] {
@@ -58,7 +59,7 @@ function placeCheck({ places }: Pick<Memory, 'places'>, { id, log }: OpenSession
   return { check: 'place', ok, found: ok ? `it is in ${place}` : `something was left at ${others.join(', ')}` };
 }
 
-function claimCheck(memory: Pick<Memory, 'workspaceOf' | 'claims'>, { id, log }: OpenSession): Check {
+function claimCheck(memory: Viewer, { id, log }: OpenSession): Check {
   // A claim can outlive the first line of its session. It counts for nothing once the session may hold no directory.
   const isKnown = log.state.facts !== null || mayHold(log.state);
   const workspace = isKnown ? memory.workspaceOf(log.state) : null;
@@ -102,7 +103,7 @@ function documentsCheck({ folder, log }: OpenSession): Check {
 }
 
 /** Whether nothing of it is at its old places in the mirror, and what is in the archives there can be read. */
-function mirrorCheck(memory: Pick<Memory, 'places' | 'workspaceOf'>, { id, log }: OpenSession): Check {
+function mirrorCheck(memory: Viewer, { id, log }: OpenSession): Check {
   const check = 'mirror';
   try {
     const root = memory.workspaceOf(log.state)?.root ?? null;

@@ -1,4 +1,5 @@
 /** Writes plain data as YAML. Every text is quoted as in JSON, which is valid YAML, so that no word of it means anything. */
+import { isObject } from '../../src/json.js';
 import { visible } from '../../src/log/visibleText.js';
 
 const PLAIN_KEY = /^[a-z]{2,}(?:_[a-z]+)*$/;
@@ -11,14 +12,14 @@ const ESCAPED = /[\ufffe\uffff]/g;
 export function yamlOf(members: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(members).flatMap(([key, value]) => {
     const name = PLAIN_KEY.test(key) && !WORDS_OF_YAML.includes(key) ? key : scalar(key);
-    if (isMap(value) && Object.keys(value).length > 0) return [`${name}:`, ...yamlOf(value).map(indented)];
-    if (Array.isArray(value) && value.some(isMap)) return [`${name}:`, ...value.flatMap(item).map(indented)];
+    if (isObject(value) && Object.keys(value).length > 0) return [`${name}:`, ...yamlOf(value).map(indented)];
+    if (Array.isArray(value) && value.some(isObject)) return [`${name}:`, ...value.flatMap(item).map(indented)];
     return [`${name}: ${scalar(value)}`];
   });
 }
 
 function item(value: unknown): string[] {
-  const lines = isMap(value) ? yamlOf(value) : [scalar(value)];
+  const lines = isObject(value) ? yamlOf(value) : [scalar(value)];
   return lines.map((line, index) => `${index === 0 ? '-' : ' '} ${line}`);
 }
 
@@ -34,10 +35,6 @@ function escaped(character: string): string {
 
 function hex(code: number, digits: number): string {
   return code.toString(16).padStart(digits, '0');
-}
-
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function indented(line: string): string {

@@ -2,6 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { AGENT_PROGRAMS } from '../../src/agents/programs.js';
 import { UsageError } from '../../src/errors.js';
+import type { Redact } from '../../src/log/redact.js';
 import { transcriptOf } from '../observed/programFolders.js';
 import { recordsOfFile, recordsOfSession } from '../observed/records.js';
 import type { Memory } from '../sessions/memory.js';
@@ -33,7 +34,7 @@ export async function drawFromSession(memory: Viewer, session: OpenSession): Pro
  * @param path of a transcript of a known program, or of a journal
  * @throws UsageError if it is not there, is no file, or holds none of their records
  */
-export async function drawFromFile({ stamp: { redact } }: Pick<Memory, 'stamp'>, path: string): Promise<Draw> {
+export async function drawFromFile(path: string, redact: Redact): Promise<Draw> {
   if (!existsSync(path)) throw new UsageError(`there is no file ${path}`);
   if (!statSync(path).isFile()) throw new UsageError(`${path} is no file`);
   const draw = new Draw(redact);
@@ -64,7 +65,7 @@ export async function drawFromConversation(memory: Finding, id: string): Promise
       return draw;
     }
     const path = programs === null ? null : transcriptOf({ provider, id, transcript: null }, programs);
-    if (path !== null) return drawFromFile(memory, path);
+    if (path !== null) return drawFromFile(path, memory.stamp.redact);
   }
   throw new UsageError(`no session and no program here has a conversation ${JSON.stringify(id)}`);
 }

@@ -2,6 +2,7 @@
 import * as z from 'zod/mini';
 import { textOf } from '../../src/journal/record.js';
 import type { LogKind, Refusal } from '../logs/kind.js';
+import { lacksFields } from '../logs/kind.js';
 import { type Line, lineMaker, timeOfLine } from '../logs/line.js';
 import type { Origin } from '../words.js';
 
@@ -86,13 +87,13 @@ function apply(state: LearningsState, line: Line): Refusal | null {
   switch (line.event) {
     case 'learned': {
       const found = LEARNED.safeParse(line);
-      if (!found.success) return malformed(line);
+      if (!found.success) return lacksFields(line);
       state.learnings.set(line.id, { ...found.data, at: timeOfLine(line), origin: line.origin });
       return null;
     }
     case 'action': {
       const found = ACTION.safeParse(line);
-      if (!found.success) return malformed(line);
+      if (!found.success) return lacksFields(line);
       if (!state.learnings.has(found.data.learning)) return gone(state, found.data.learning);
       state.actions.set(line.id, { ...found.data, at: timeOfLine(line), done_at: null });
       return null;
@@ -110,7 +111,7 @@ function apply(state: LearningsState, line: Line): Refusal | null {
 
 function settle(state: LearningsState, line: Line): Refusal | null {
   const found = DONE.safeParse(line);
-  if (!found.success) return malformed(line);
+  if (!found.success) return lacksFields(line);
   const action = state.actions.get(found.data.action);
   if (action === undefined) return { code: 'no_action', message: `there is no action ${found.data.action}` };
   if (action.done_at !== null) return { code: 'done', message: `action ${action.id} is done already` };
@@ -120,7 +121,7 @@ function settle(state: LearningsState, line: Line): Refusal | null {
 
 function drop(state: LearningsState, line: Line): Refusal | null {
   const found = DROPPED.safeParse(line);
-  if (!found.success) return malformed(line);
+  if (!found.success) return lacksFields(line);
   const { learning } = found.data;
   if (!state.learnings.delete(learning)) return gone(state, learning);
   state.dropped.add(learning);
@@ -133,7 +134,7 @@ function fail({ failed }: LearningsState, line: Line): Refusal | null {
   const { repository, workspace, session_id, failures } = line;
   const key = textOf(repository) ?? textOf(workspace);
   const session = textOf(session_id);
-  if (key === null || session === null || !Array.isArray(failures)) return malformed(line);
+  if (key === null || session === null || !Array.isArray(failures)) return lacksFields(line);
   const known = failed.get(key) ?? new Map<string, string[]>();
   failed.set(key, known);
   for (const failure of failures) {
@@ -148,8 +149,4 @@ function gone({ dropped }: LearningsState, id: string): Refusal {
   return dropped.has(id)
     ? { code: 'dropped', message: `learning ${id} was dropped` }
     : { code: 'no_learning', message: `there is no learning ${id}` };
-}
-
-function malformed({ event }: Line): Refusal {
-  return { code: 'malformed', message: `"${event}" lacks fields` };
 }

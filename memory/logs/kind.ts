@@ -27,6 +27,11 @@ export class RefusedError extends WatchkeeperError {
   }
 }
 
+/** @returns the refusal of a line that has not the fields of its event */
+export function lacksFields({ event }: Line): Refusal {
+  return { code: 'malformed', message: `"${event}" lacks fields` };
+}
+
 /** @typeParam Events the fields that a writer may give each event; never: it has no writers */
 export interface LogKind<State, Events = never> {
   readonly name: string;

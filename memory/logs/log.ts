@@ -5,21 +5,11 @@
  * lines with one write and reads on until it meets them: the rules have applied them by then, or refused them, because another
  * writer was first. So every reader reaches the same state, and a kill at any instant leaves a valid beginning.
  */
-import { fsyncSync, writeSync } from 'node:fs';
 import { UnreachableError } from '../../src/errors.js';
-import { failpoint } from '../../src/failpoints.js';
 import { MAKE_ROOM } from '../../src/files/storageFault.js';
 import type { LogKind, Refusal } from './kind.js';
 import { type Line, type NewLine, type Stamp, stampLine, textOfLine } from './line.js';
-import {
-  closeLogFile,
-  type LogFile,
-  noteAppend,
-  openLogFile,
-  requireReadable,
-  sizeOfLog,
-  unusable,
-} from './logFile.js';
+import { appendTo, closeLogFile, type LogFile, openLogFile, requireReadable, sizeOfLog, unusable } from './logFile.js';
 import { NewerVersionError } from './newerLog.js';
 import { type LogCounts, LogReader } from './reader.js';
 
@@ -39,8 +29,6 @@ export class Log<State, Events = never> {
   readonly #file: LogFile;
   readonly #kind: LogKind<State, Events>;
   readonly #reader: LogReader<State>;
-  /** Bytes that were appended here. */
-  #appended = 0;
   /** The length of the file, as far as it was read or appended here. */
   #end = 0;
 
@@ -138,12 +126,12 @@ export class Log<State, Events = never> {
 
   /** Whether lines were appended here. */
   get hasWritten(): boolean {
-    return this.#appended > 0;
+    return this.#file.appended > 0;
   }
 
   /** Whether this process alone has written to the log. @throws UnreachableError if its size cannot be read */
   get isAlone(): boolean {
-    return this.#size() === this.#appended;
+    return this.#size() === this.#file.appended;
   }
 
   /** Reads the lines that were appended after the last read. @throws UnreachableError if it cannot be read */
@@ -240,21 +228,8 @@ export class Log<State, Events = never> {
   #append(text: string, isDurable: boolean): Buffer {
     const isTorn = this.#end === this.#reader.position && this.#reader.isTorn;
     const bytes = Buffer.from(isTorn ? `\n${text}` : text);
-    const { descriptor, unwritable } = this.#file;
-    if (unwritable !== null) throw unwritable;
-    try {
-      failpoint('log.append.before');
-      noteAppend();
-      const written = writeSync(descriptor, bytes);
-      this.#appended += written;
-      if (written < bytes.length)
-        throw new Error(`only ${written} of ${bytes.length} bytes were written; ${MAKE_ROOM}`);
-      this.#end += written;
-      if (isDurable) fsyncSync(descriptor);
-      failpoint('log.append.after');
-      return bytes;
-    } catch (error) {
-      throw unusable(this.path, error);
-    }
+    appendTo(this.path, this.#file, bytes, isDurable);
+    this.#end += bytes.length;
+    return bytes;
   }
 }

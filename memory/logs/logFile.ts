@@ -1,11 +1,12 @@
-/** Opens the file of a log, and explains why one cannot be used. */
-import { closeSync, constants, fstatSync, openSync } from 'node:fs';
+/** The file of a log: opens it, appends bytes, and explains why it cannot be used. */
+import { closeSync, constants, fstatSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { errorCode, UnreachableError } from '../../src/errors.js';
+import { failpoint } from '../../src/failpoints.js';
 import { LinkedError, requireOneName, requireOwn, requireOwnFolder } from '../../src/files/ownFile.js';
 import { linkWords, NotPlainError } from '../../src/files/plainFile.js';
 import { PRIVATE_FILE } from '../../src/files/privateFiles.js';
-import { describeStorageFault } from '../../src/files/storageFault.js';
+import { describeStorageFault, MAKE_ROOM } from '../../src/files/storageFault.js';
 
 /** Append-only; a writer never creates the log except when it begins it, or an archived session would get a second, empty one. */
 const WRITE = constants.O_APPEND | constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -25,6 +26,8 @@ export interface LogFile {
   readonly file: string;
   /** In bytes, when it was opened. */
   readonly size: number;
+  /** Bytes that were appended here. */
+  appended: number;
   /** Why a file that should be written is open for reading only. Null if it can be written, or need not be. */
   readonly unwritable: UnreachableError | null;
 }
@@ -78,7 +81,7 @@ function opened(path: string, flags: number, otherwise: string): LogFile | null 
     // The folder of a log that is begun was looked at before: only its owner can have changed it.
     if (flags !== BEGIN) requireOwnFolder(dirname(path));
     if (flags !== READ) requireOneName(path, stat);
-    return { descriptor, file: `${stat.ino} ${stat.birthtimeMs}`, size: stat.size, unwritable: null };
+    return { descriptor, file: `${stat.ino} ${stat.birthtimeMs}`, size: stat.size, appended: 0, unwritable: null };
   } catch (error) {
     closeSync(descriptor);
     throw unusable(path, error);
@@ -87,8 +90,25 @@ function opened(path: string, flags: number, otherwise: string): LogFile | null 
 
 let appends = 0;
 
-export function noteAppend(): void {
-  appends += 1;
+/**
+ * Appends with one write.
+ * @param isDurable whether it waits until a power failure cannot take the bytes
+ * @throws UnreachableError if the bytes are not, or not wholly, in the file
+ */
+export function appendTo(path: string, file: LogFile, bytes: Buffer, isDurable: boolean): void {
+  const { descriptor, unwritable } = file;
+  if (unwritable !== null) throw unwritable;
+  try {
+    failpoint('log.append.before');
+    appends += 1;
+    const written = writeSync(descriptor, bytes);
+    file.appended += written;
+    if (written < bytes.length) throw new Error(`only ${written} of ${bytes.length} bytes were written; ${MAKE_ROOM}`);
+    if (isDurable) fsyncSync(descriptor);
+    failpoint('log.append.after');
+  } catch (error) {
+    throw unusable(path, error);
+  }
 }
 
 /** @returns how often this process has appended to any log */

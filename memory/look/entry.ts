@@ -10,7 +10,7 @@ import { lastAskedOf, purposeOf, readPurpose } from '../observed/purpose.js';
 import { type Observation, observe } from '../observed/sources.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Viewer } from '../sessions/views.js';
-import type { Workspace } from '../workspaces/workspace.js';
+import { readable } from '../workspaces/logs.js';
 import type { Judge } from './look.js';
 import { publishedWait } from './publishedWait.js';
 import { settledState } from './written.js';
@@ -70,7 +70,7 @@ export async function foldedEntry(
     if (session === null) return null;
     const { log, folder } = session;
     const { state } = log;
-    const workspace = tried(() => memory.workspaceOf(state), onUnreadable);
+    const workspace = readable(() => memory.workspaceOf(state), onUnreadable) ?? null;
     const folders = state.lifecycle === 'ended' ? null : memory.programs;
     const { fold, isUnseen } = await observe(
       { log: state, folder, workspace },
@@ -108,15 +108,4 @@ function isLeftUnused(
   const runs = memory.runsOf(state);
   const isKnown = !(isUnseen && runs.isLost) && counts.unreadable + counts.newer === 0;
   return !runs.mayWork && isKnown && isUnused(state, fold, isUnseen);
-}
-
-/** @returns null also if the log of the workspace cannot be read, which hides no session */
-export function tried(look: () => Workspace | null, onUnreadable: (error: UnreachableError) => void): Workspace | null {
-  try {
-    return look();
-  } catch (error) {
-    if (!(error instanceof UnreachableError)) throw error;
-    onUnreadable(error);
-    return null;
-  }
 }

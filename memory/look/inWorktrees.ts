@@ -7,13 +7,12 @@ import { startersOf } from '../../src/host/processes.js';
 import { readArguments } from '../../src/host/procfs.js';
 import { readPurpose } from '../observed/purpose.js';
 import { isAgent } from '../sessions/agentProcess.js';
-import type { Memory } from '../sessions/memory.js';
 import { type Manning, type OpenHere, openIn, openOne } from '../sessions/openHere.js';
 import { publishedAgents } from '../sessions/published.js';
 import { realOf, type Workspace, worktreeAt } from '../workspaces/workspace.js';
 import { worktreeAround } from '../worktrees/worktree.js';
 import { type Judge, lookAt } from './look.js';
-import { locator, placesAround } from './standing.js';
+import { type Locating, locator, placesAround } from './standing.js';
 
 /** A guard: a longer chain of programs, each started by the next, is not followed. */
 const MOST_STARTERS = 64;
@@ -55,7 +54,11 @@ const A_GUEST = { holds: false, is_own: false, agent_is_here: true } as const;
  * @param judge sees whether a server is at work on a session
  * @returns by path of each worktree; one that nothing is in has empty lists
  */
-export async function insideOf(memory: Memory, worktrees: readonly Path[], judge: Judge): Promise<Map<string, Inside>> {
+export async function insideOf(
+  memory: Locating,
+  worktrees: readonly Path[],
+  judge: Judge,
+): Promise<Map<string, Inside>> {
   const published = agentsIn(memory, worktrees);
   const sessions = await sessionsIn(memory, worktrees, { published, judge });
   const all = processesIn(worktrees, memory.surroundings.process.pid);
@@ -88,7 +91,7 @@ function processesIn(worktrees: readonly Path[], own: number): Map<string, Proce
 
 /** A program may be several processes: one that an agent has started is another agent only if it has a session of its own. */
 function withUnpublished(
-  memory: Memory,
+  memory: Locating,
   published: readonly AgentInside[],
   inside: readonly ProcessPlace[],
 ): AgentInside[] {
@@ -104,12 +107,12 @@ function withUnpublished(
   return all.filter((agent) => agent.session_id !== null || published.includes(agent) || !isStarted(agent));
 }
 
-function sessionOf({ bindings, surroundings }: Memory, pid: number): string | null {
+function sessionOf({ bindings, surroundings }: Locating, pid: number): string | null {
   return bindings.sessionOf({ process: readProcessIdentity(surroundings.process.host, pid) });
 }
 
 /** Living agents, by the directory that their programs publish. */
-function agentsIn(memory: Memory, worktrees: readonly Path[]): Map<string, AgentInside[]> {
+function agentsIn(memory: Locating, worktrees: readonly Path[]): Map<string, AgentInside[]> {
   const { surroundings, bindings } = memory;
   const found = new Map<string, AgentInside[]>();
   for (const { isAlive, provider, conversation, process, state } of publishedAgents(
@@ -125,7 +128,7 @@ function agentsIn(memory: Memory, worktrees: readonly Path[]): Map<string, Agent
 }
 
 async function sessionsIn(
-  memory: Memory,
+  memory: Locating,
   worktrees: readonly Path[],
   { published, judge }: { readonly published: ReadonlyMap<string, readonly AgentInside[]>; readonly judge: Judge },
 ): Promise<Map<string, SessionInside[]>> {
@@ -157,7 +160,7 @@ async function sessionsIn(
 
 /** Only the transcript says the purpose of a session that began by itself, and whether a server is at work on it. */
 async function withTranscripts(
-  memory: Memory,
+  memory: Locating,
   sessions: readonly SessionInside[],
   judge: Judge,
 ): Promise<SessionInside[]> {
@@ -188,7 +191,7 @@ function placesOf(worktrees: readonly Path[]): Workspace[] {
 }
 
 function insideValue(
-  memory: Memory,
+  memory: Locating,
   { id, log, manning }: OpenHere,
   where: Pick<SessionInside, 'holds' | 'is_own' | 'agent_is_here'>,
 ): SessionInside {

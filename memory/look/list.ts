@@ -7,10 +7,10 @@ import { byWeight, isUnfinished, type Weight, type Weighty } from '../condition/
 import { stateWords } from '../condition/words.js';
 import { LOST_BEGINNING } from '../fold/state.js';
 import { hasLostLines } from '../sessions/lostLines.js';
-import type { Memory } from '../sessions/memory.js';
 import type { Viewer } from '../sessions/views.js';
 import type { LeftSession } from '../workspaces/log.js';
-import { type Entry, type EntryOptions, foldedEntry, type Listed, tried, writtenEntry } from './entry.js';
+import { readable } from '../workspaces/logs.js';
+import { type Entry, type EntryOptions, foldedEntry, type Listed, writtenEntry } from './entry.js';
 import { markOf, noteLeft, weighedBy } from './marks.js';
 import { type Locating, locator, type Within, withinRepository, withinWorkspace } from './standing.js';
 import { changedWeights } from './stillInDoubt.js';
@@ -76,13 +76,11 @@ export interface SessionList {
   readonly resting: number;
 }
 
-type Listing = Locating & Pick<Memory, 'look'>;
-
 /**
  * @returns the sessions whose log can be read. An implicit session that was left empty is not among them
  * @throws UsageError if the caller is in no repository, and only its sessions are wanted
  */
-export async function listSessions(memory: Listing, options: ListOptions): Promise<SessionList> {
+export async function listSessions(memory: Locating, options: ListOptions): Promise<SessionList> {
   if (options.where === 'everywhere') return listOf(memory, { ...options, within: null });
   const { onUnreadable } = options;
   const within =
@@ -96,7 +94,7 @@ interface Options extends ListOptions {
   readonly within: Within | null;
 }
 
-async function listOf(memory: Listing, options: Options): Promise<SessionList> {
+async function listOf(memory: Locating, options: Options): Promise<SessionList> {
   const { which, most = Number.POSITIVE_INFINITY } = options;
   if (which === 'unfinished') return listUnfinished(memory, options, most);
   const { sessions } = memory;
@@ -113,7 +111,7 @@ async function listOf(memory: Listing, options: Options): Promise<SessionList> {
 }
 
 /** A note on a session saves the look at it, unless it is among those that are shown. */
-async function listUnfinished(memory: Listing, options: Options, most: number): Promise<SessionList> {
+async function listUnfinished(memory: Locating, options: Options, most: number): Promise<SessionList> {
   const { claims, places, sessions } = memory;
   const rowOf = rowMaker(memory, options);
   const marks = claims.left(options.within === null ? null : [...options.within.workspaces], options.onUnreadable);
@@ -131,7 +129,7 @@ async function listUnfinished(memory: Listing, options: Options, most: number): 
     else resting += 1;
   }
   for (const [id, left] of found) {
-    const place = tried(() => claims.find(id), options.onUnreadable);
+    const place = readable(() => claims.find(id), options.onUnreadable) ?? null;
     if (place !== null) noteLeft(memory, place, left);
   }
   const changed = await changedWeights(memory, weighed, marks);
@@ -144,7 +142,7 @@ async function listUnfinished(memory: Listing, options: Options, most: number): 
 }
 
 /** An agent that ended where its session began has no other place. */
-function withPlaces(memory: Listing, rows: readonly ListedSession[]): ListedSession[] {
+function withPlaces(memory: Locating, rows: readonly ListedSession[]): ListedSession[] {
   const locate = locator(memory);
   const { variables } = memory.surroundings;
   return rows.map((row) => {
@@ -171,7 +169,7 @@ function weighing(row: ListedSession, weight: Weight): ListedSession {
 }
 
 /** @param found takes what may be noted of the session, by workspace */
-function noteFound(memory: Listing, found: Map<string, Map<string, LeftSession>>, row: ListedSession): void {
+function noteFound(memory: Locating, found: Map<string, Map<string, LeftSession>>, row: ListedSession): void {
   const { session_id: id, workspace, condition, last_activity } = row;
   const session = workspace === null ? null : memory.look(id);
   const mark = session === null ? null : markFor(memory, session, condition, last_activity);
@@ -180,7 +178,7 @@ function noteFound(memory: Listing, found: Map<string, Map<string, LeftSession>>
 }
 
 /** @returns a function that makes the row of a session; nothing if the options leave it out */
-function rowMaker(memory: Listing, options: Options): (folder: string) => Promise<ListedSession[]> {
+function rowMaker(memory: Locating, options: Options): (folder: string) => Promise<ListedSession[]> {
   const { within, which } = options;
   const directoryOf = directories(memory, options);
   return async (folder) => {
@@ -225,11 +223,11 @@ function rowOf(memory: Viewer, id: string, entry: Entry, directory: string | nul
 }
 
 /** @returns the directory of a workspace by its id; each log is looked at once */
-function directories({ claims }: Pick<Memory, 'claims'>, { onUnreadable }: Pick<ListOptions, 'onUnreadable'>) {
+function directories({ claims }: Viewer, { onUnreadable }: Pick<ListOptions, 'onUnreadable'>) {
   const known = new Map<string, string | null>();
   return (id: string | null): string | null => {
     if (id === null) return null;
-    if (!known.has(id)) known.set(id, tried(() => claims.find(id), onUnreadable)?.root ?? null);
+    if (!known.has(id)) known.set(id, readable(() => claims.find(id), onUnreadable)?.root ?? null);
     return known.get(id) ?? null;
   };
 }

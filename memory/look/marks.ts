@@ -2,7 +2,6 @@
 import { statSync } from 'node:fs';
 import { UnreachableError, UsageError } from '../../src/errors.js';
 import { WEIGHTS, type Weighty } from '../condition/weight.js';
-import type { Memory } from '../sessions/memory.js';
 import type { Viewer } from '../sessions/views.js';
 import type { LeftSession } from '../workspaces/log.js';
 import type { Workspace } from '../workspaces/workspace.js';
@@ -40,7 +39,7 @@ export function sizeOf(places: Viewer['places'], id: string): number {
 
 /** A memory that takes no lines is looked at all the same. */
 export function noteLeft(
-  { claims, isBridges }: Pick<Memory, 'claims' | 'isBridges'>,
+  { claims, isBridges }: Viewer,
   workspace: Workspace,
   found: ReadonlyMap<string, LeftSession>,
 ): void {
@@ -53,7 +52,7 @@ export function noteLeft(
 }
 
 /** Writes to a session something that says nothing of its work: what is noted of it still holds. */
-export function keepMark(memory: Viewer & Pick<Memory, 'isBridges'>, id: string, write: () => void): void {
+export function keepMark(memory: Viewer, id: string, write: () => void): void {
   const { workspace } = memory;
   const mark = markOf(memory, id, memory.claims.read(workspace)?.left.get(id));
   write();

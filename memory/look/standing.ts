@@ -19,7 +19,7 @@ import { lastDirectory } from './presentDirectory.js';
 const MOST_LOOKED_AT = 50;
 
 /** Sees where the agents of sessions are. */
-export type Locating = Viewer & Pick<Memory, 'bindings' | 'isBridges'>;
+export type Locating = Viewer & Pick<Memory, 'bindings'>;
 
 /** A session, as far as it says where its agent is. */
 export interface Located {

@@ -2,9 +2,10 @@
  * Paths that must not lead out of a folder. An agent can write the project, and Watchkeeper may run outside its sandbox: a link there
  * must not make it read or write another file of the user.
  */
-import { lstatSync, mkdirSync, realpathSync, type Stats } from 'node:fs';
+import { lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { dirname, isAbsolute, join, sep } from 'node:path';
 import { errorCode } from '../../src/errors.js';
+import { realPathOf } from '../../src/files/seenFile.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { RefusedError } from '../logs/kind.js';
 
@@ -52,7 +53,8 @@ export function partsOf(given: string): string[] {
 function followed(folder: string, path: string, given: string): string {
   const stat = entryAt(path, given);
   if (stat?.isSymbolicLink() !== true) return path;
-  const real = realOfLink(path);
+  // One that leads nowhere is refused, too: what is made there later could be anywhere.
+  const real = realPathOf(path);
   if (real?.startsWith(`${folder}${sep}`)) return real;
   throw outside(given, `${path} is a link that leads out of ${folder}`);
 }
@@ -63,15 +65,6 @@ function entryAt(path: string, given: string): Stats | undefined {
   } catch (error) {
     if (errorCode(error) === 'ENOTDIR') throw outside(given, `${dirname(path)} is not a folder`);
     throw error;
-  }
-}
-
-/** @returns null if it leads nowhere: what is made there later could be anywhere */
-function realOfLink(path: string): string | null {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return null;
   }
 }
 

@@ -1,6 +1,7 @@
 /** Shows a session's next agent where to look before it continues: plan and files may not be as they were left. */
 import { resolve } from 'node:path';
 import { sightOf } from '../../src/files/seenFile.js';
+import type { ProcessIdentity } from '../../src/host/identity.js';
 import { SECOND } from '../../src/time.js';
 import { MOST_ENTRIES } from '../fold/bounds.js';
 import { type Holder, holderWords } from '../fold/holder.js';
@@ -8,7 +9,7 @@ import type { Step, Worklog } from '../fold/worklog.js';
 import { digestsOf } from '../keeping/digests.js';
 import { type MirrorConflict, mirrorConflicts } from '../keeping/mirror.js';
 import type { Look } from '../look/look.js';
-import type { Memory } from '../sessions/memory.js';
+import type { Viewer } from '../sessions/views.js';
 import { documentAt } from '../workspaces/document.js';
 import type { Workspace } from '../workspaces/workspace.js';
 import { isHolderAlive } from './holding.js';
@@ -31,14 +32,11 @@ export type Conflict =
 const SLACK_MS = 2 * SECOND;
 
 /** @param place the session's workspace */
-export function conflictsOf(
-  memory: Pick<Memory, 'surroundings' | 'claims' | 'workspace' | 'places'>,
-  look: Look,
-  place: Workspace,
-): Conflict[] {
+export function conflictsOf(memory: Viewer, look: Look, place: Workspace): Conflict[] {
+  const here = memory.surroundings.process;
   const conflicts = [
-    ...deadHolders(memory, look.log),
-    ...halfDone(memory, look, place),
+    ...deadHolders(here, look.log),
+    ...halfDone(here, look, place),
     ...changedFiles(look, place),
     ...changedDocuments(look.log, place),
     ...mirrorConflicts(memory, place),
@@ -46,24 +44,20 @@ export function conflictsOf(
   return conflicts.filter((_, index) => index < MOST_ENTRIES);
 }
 
-function deadHolders(memory: Pick<Memory, 'surroundings'>, log: Worklog): Conflict[] {
+function deadHolders(here: ProcessIdentity, log: Worklog): Conflict[] {
   return [...log.steps.values()]
-    .filter((step) => isAbandoned(memory, log, step))
+    .filter((step) => isAbandoned(here, log, step))
     .map((step) => ({ kind: 'holder_dead', phase: step.id, holder: step.holder, words: holderWords(step) }));
 }
 
-function isAbandoned(memory: Pick<Memory, 'surroundings'>, log: Worklog, step: Step): boolean {
-  return step.status === 'in_progress' && isHolderAlive(memory, log, step) === false;
+function isAbandoned(here: ProcessIdentity, log: Worklog, step: Step): boolean {
+  return step.status === 'in_progress' && isHolderAlive(here, log, step) === false;
 }
 
-function halfDone(
-  memory: Pick<Memory, 'surroundings'>,
-  { log, state, condition }: Look,
-  { root }: Workspace,
-): Conflict[] {
+function halfDone(here: ProcessIdentity, { log, state, condition }: Look, { root }: Workspace): Conflict[] {
   const open = new Set(
     [...log.steps.values()]
-      .filter((step) => step.status === 'failed' || isAbandoned(memory, log, step))
+      .filter((step) => step.status === 'failed' || isAbandoned(here, log, step))
       .map(({ id }) => id),
   );
   const found = new Map<string, Conflict>();

@@ -1,6 +1,6 @@
 /** Starts a step that another agent may have. The log's rules know no processes: whether that agent lives is judged here. */
 import { programNamed, programOfProcess } from '../../src/agents/programs.js';
-import { isProcessAlive } from '../../src/host/identity.js';
+import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
 import { readArguments } from '../../src/host/procfs.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { type Held, type Holder, holderWords, isFreeFor, isSameAgent } from '../fold/holder.js';
@@ -8,7 +8,7 @@ import type { WorklogFields } from '../fold/rules/kind.js';
 import type { Step, Worklog } from '../fold/worklog.js';
 import { RefusedError } from '../logs/kind.js';
 import type { BoundConversation } from '../sessions/bindings.js';
-import type { Memory } from '../sessions/memory.js';
+import type { Caller } from '../sessions/views.js';
 
 const UNSEEN = 'and whether it is alive cannot be seen from here';
 
@@ -28,10 +28,7 @@ export type StartFields = Pick<WorklogFields<'step'>, 'holder' | 'takes'>;
  *   process
  * @returns the agent that calls: its conversation, or its process. Null for a person's shell
  */
-export function callerHolder(
-  memory: Pick<Memory, 'agentProcess' | 'surroundings' | 'conversation'>,
-  thread: BoundConversation | null = ownThread(memory),
-): Holder | null {
+export function callerHolder(memory: Caller, thread: BoundConversation | null = ownThread(memory)): Holder | null {
   const process = memory.agentProcess;
   if (thread === null) return process === null ? null : { process };
   const { provider, conversation } = thread;
@@ -43,31 +40,31 @@ export function callerHolder(
  *   the step over
  * @throws RefusedError with the code `taken` and the details `holder`, `agent` and `alive` (null if that is unknown) if another agent has it
  */
-export function startFields(memory: Pick<Memory, 'surroundings'>, state: Worklog, claim: Claim): StartFields {
-  const taken = takenBy(memory, state, claim);
+export function startFields(here: ProcessIdentity, state: Worklog, claim: Claim): StartFields {
+  const taken = takenBy(here, state, claim);
   if (taken !== null) throw taken;
-  return claimFields(memory, state, claim);
+  return claimFields(here, state, claim);
 }
 
 /**
  * As {@link startFields}, also if another agent has the step. The log's rules refuse the line then, and count it.
  * @returns the fields of the line that starts a step
  */
-export function claimFields(memory: Pick<Memory, 'surroundings'>, state: Worklog, claim: Claim): StartFields {
+export function claimFields(here: ProcessIdentity, state: Worklog, claim: Claim): StartFields {
   const { holder } = claim;
   const held = otherHolder(state, claim);
   return {
     ...(holder !== null && { holder }),
     ...(held !== null &&
       held.held_by !== null &&
-      isHolderAlive(memory, state, held) === false && { takes: held.held_by }),
+      isHolderAlive(here, state, held) === false && { takes: held.held_by }),
   };
 }
 
 /** @returns the refusal that names the agent that has the step, and says whether it lives; null if the step can be started or taken over */
-export function takenBy(memory: Pick<Memory, 'surroundings'>, state: Worklog, claim: Claim): RefusedError | null {
+export function takenBy(here: ProcessIdentity, state: Worklog, claim: Claim): RefusedError | null {
   const held = otherHolder(state, claim);
-  const alive = held === null ? false : isHolderAlive(memory, state, held);
+  const alive = held === null ? false : isHolderAlive(here, state, held);
   if (held === null || alive === false) return null;
   const life = alive ? 'and it is alive' : UNSEEN;
   const message = `step ${held.id} is in progress: ${holderWords(held)} has it, ${life}`;
@@ -75,12 +72,12 @@ export function takenBy(memory: Pick<Memory, 'surroundings'>, state: Worklog, cl
 }
 
 /** @returns a line for each step in progress that an agent has: which agent that is, and whether it lives */
-export function holdersWords(memory: Pick<Memory, 'surroundings'>, state: Worklog): string[] {
+export function holdersWords(here: ProcessIdentity, state: Worklog): string[] {
   const held = [...state.steps.values()].filter(
     ({ status, holder, agent }) => status === 'in_progress' && (holder ?? agent) !== null,
   );
   return held.map((step) => {
-    const alive = isHolderAlive(memory, state, step);
+    const alive = isHolderAlive(here, state, step);
     const life = alive === null ? UNSEEN : `and it is ${alive ? 'alive' : 'dead'}`;
     return oneLine(`step ${step.id}: ${holderWords(step)}, ${life}`);
   });
@@ -96,22 +93,20 @@ function otherHolder({ steps }: Worklog, { step: id, agent = null, holder }: Cla
 
 /** @returns whether the agent that has a step lives; null if that cannot be seen, or no agent has it */
 export function isHolderAlive(
-  { surroundings }: Pick<Memory, 'surroundings'>,
+  here: ProcessIdentity,
   { conversations }: Pick<Worklog, 'conversations'>,
   { holder }: Pick<Held, 'holder'>,
 ): boolean | null {
   if (holder === null) return null;
-  if (holder.conversation === undefined) return isProcessAlive(holder.process, surroundings.process);
+  if (holder.conversation === undefined) return isProcessAlive(holder.process, here);
   const { provider, conversation } = holder.conversation;
   // It may have been resumed in another process since.
   const resumed = conversations.findLast((one) => one.provider === provider && one.id === conversation)?.process;
-  const lives = [resumed, holder.process].flatMap((one) =>
-    one == null ? [] : [isProcessAlive(one, surroundings.process)],
-  );
+  const lives = [resumed, holder.process].flatMap((one) => (one == null ? [] : [isProcessAlive(one, here)]));
   return lives.includes(true) ? true : lives.length === 0 || lives.includes(null) ? null : false;
 }
 
-function ownThread(memory: Pick<Memory, 'agentProcess' | 'surroundings' | 'conversation'>): BoundConversation | null {
+function ownThread(memory: Caller): BoundConversation | null {
   const { surroundings } = memory;
   // Which conversation a process has is asked of logs.
   if (surroundings.toolCall !== undefined) return surroundings.toolCall.thread;

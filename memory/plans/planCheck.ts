@@ -1,5 +1,5 @@
 /** Checks a plan before it is stored: all its faults in one answer, and the order of its phases. */
-import { counted } from '../../src/counted.js';
+import { namedFiles } from '../../src/counted.js';
 import { oneLine, withoutInvisible } from '../../src/log/visibleText.js';
 import { MOST_FILES, MOST_PHASE_BYTES, MOST_PLAN_STEPS } from '../fold/bounds.js';
 
@@ -172,12 +172,8 @@ function fileConflicts(phases: readonly PlannedPhase[]): Violation[] {
   return [...conflicts.values()].map(({ pair: [left, right], paths }) => ({
     rule: 'file_conflict',
     phase: right.id,
-    message: `phases ${left.id} and ${right.id} may run at the same time, and both change ${wordsOfPaths(paths)}`,
+    message: `phases ${left.id} and ${right.id} may run at the same time, and both change ${namedFiles(paths)}`,
   }));
-}
-
-function wordsOfPaths([first = '', ...more]: readonly string[]): string {
-  return more.length === 0 ? first : `${first} and ${counted(more.length, 'other file')}`;
 }
 
 /** @returns for each phase all that it waits for, also through others */

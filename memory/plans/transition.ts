@@ -1,12 +1,12 @@
 /** One call that moves phases: endings first, then starts. It becomes several lines, which are refused as a whole beforehand. */
 import { counted } from '../../src/counted.js';
 import { UsageError } from '../../src/errors.js';
+import type { ProcessIdentity } from '../../src/host/identity.js';
 import { MOST_FILES } from '../fold/bounds.js';
 import type { Holder } from '../fold/holder.js';
 import { type WorklogFields, type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import type { Worklog } from '../fold/worklog.js';
 import { RefusedError } from '../logs/kind.js';
-import type { Memory } from '../sessions/memory.js';
 import { startFields } from './holding.js';
 
 type MoveFields = WorklogFields<'step'>;
@@ -79,11 +79,7 @@ export function starterOf({ completed, failed, skipped, agent }: Transition): st
  * @returns the lines that do it in the present state
  * @throws RefusedError if files are named without context, or another agent has a phase that is to be started
  */
-export function linesOfTransition(
-  memory: Pick<Memory, 'surroundings'>,
-  state: Worklog,
-  transition: Transition,
-): WorklogLine[] {
+export function linesOfTransition(here: ProcessIdentity, state: Worklog, transition: Transition): WorklogLine[] {
   const { skipped, next, reason, decided_by, agent, tokens, holder, call } = transition;
   const step = transition.completed ?? transition.failed ?? (next.length === 1 ? next[0] : undefined);
   const starter = starterOf(transition);
@@ -92,7 +88,7 @@ export function linesOfTransition(
     // A phase that fails in this call has no holder any more when it is retried.
     const held = isEnded
       ? { ...(holder !== null && { holder }) }
-      : startFields(memory, state, { step: id, agent: starter, holder });
+      : startFields(here, state, { step: id, agent: starter, holder });
     return worklogKind.line('step', { step: id, to: 'in_progress', agent: starter, call, ...held });
   });
   return [

@@ -7,13 +7,12 @@ import type { Conversation, Run, Worklog } from '../fold/worklog.js';
 import { closeAfter } from '../logs/scoped.js';
 import { endMovedRun } from '../sessions/adoption.js';
 import type { BoundConversation } from '../sessions/bindings.js';
-import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Caller } from '../sessions/views.js';
 import { type Starting, startConversation } from './conversationStart.js';
 
 /** Goes on with the agents of a session that has ended. */
-export type Continuing = Starting & Caller & Pick<Memory, 'isBridges'>;
+export type Continuing = Starting & Caller;
 
 /**
  * @param ended just now

@@ -7,9 +7,9 @@ import { entries, Words } from '../brief/observedSections.js';
 import { isToBeReported, isUnfinished } from '../condition/weight.js';
 import { type Look, lookAt } from '../look/look.js';
 import type { Weighed } from '../look/marks.js';
+import type { Locating } from '../look/standing.js';
 import { weighedHere } from '../look/unfinished.js';
 import { lastAskedOf, purposeOf } from '../observed/purpose.js';
-import type { Memory } from '../sessions/memory.js';
 import { startedAgain } from '../sessions/published.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Viewer } from '../sessions/views.js';
@@ -17,7 +17,7 @@ import type { Viewer } from '../sessions/views.js';
 const MOST_NAMED = 3;
 
 /** Sees the sessions of a directory, and how they change. */
-export type Reporting = Viewer & Changing & Pick<Memory, 'bindings' | 'claims' | 'isBridges' | 'look'>;
+export type Reporting = Locating & Changing;
 
 export interface Around {
   /** On these no agent works; the heaviest first. */

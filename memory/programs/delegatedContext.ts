@@ -5,7 +5,6 @@ import { contextFor } from '../brief/resumeContext.js';
 import { recordView } from '../brief/view.js';
 import { lookAt } from '../look/look.js';
 import type { Observed } from '../observed/observed.js';
-import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import type { Viewer } from '../sessions/views.js';
 
@@ -27,7 +26,7 @@ export interface GivenContext {
  * @returns the context for a sub-agent of the session. A resumed one has its first context already, and gets no text twice
  */
 export async function delegatedContext(
-  memory: Viewer & Pick<Memory, 'claims' | 'isBridges'>,
+  memory: Viewer,
   session: OpenSession,
   subAgent: string | null,
 ): Promise<GivenContext> {
@@ -40,7 +39,7 @@ export async function delegatedContext(
 
 /** @returns the same, without a fold if its transcript takes too long to be read */
 export function declaredContext(
-  memory: Viewer & Pick<Memory, 'claims' | 'isBridges'>,
+  memory: Viewer,
   { log }: OpenSession,
   subAgent: string | null,
   fold: Observed | null = null,

@@ -2,10 +2,11 @@
  * Takes in the ends of programs that a launcher has noted: it cannot wait for a program that records them. An end counts once, because
  * a run ends once, so several readers may take the same one in.
  */
-import { readdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { senderOf } from '../../src/agents/programs.js';
 import { errorCode, WatchkeeperError } from '../../src/errors.js';
+import { namesIn } from '../../src/files/entries.js';
 import { withOwnFileSync } from '../../src/files/ownFile.js';
 import { readAt } from '../../src/files/readAt.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
@@ -45,7 +46,7 @@ interface SpooledEnd {
 export function takeSpool(memory: Memory, onEnd: (session: OpenSession) => void = () => undefined): void {
   if (memory.isBridges) return;
   const { places, clock } = memory;
-  for (const name of namesIn(places.spool).slice(0, MOST_TAKEN)) {
+  for (const name of namesIn(places.spool).sort().slice(0, MOST_TAKEN)) {
     const path = join(places.spool, name);
     try {
       const { end, writtenAt } = readEnd(path);
@@ -55,14 +56,6 @@ export function takeSpool(memory: Memory, onEnd: (session: OpenSession) => void 
       // Another reader may have taken it in.
       if (!(error instanceof WatchkeeperError || errorCode(error) === 'ENOENT')) throw error;
     }
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder).sort();
-  } catch {
-    return [];
   }
 }
 

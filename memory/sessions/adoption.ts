@@ -3,7 +3,7 @@ import { isServer, isSupervisor } from '../../src/agents/programs.js';
 import { isSameProcess, type ProcessIdentity } from '../../src/host/identity.js';
 import { readArguments } from '../../src/host/procfs.js';
 import { startedAt } from '../../src/host/startedAt.js';
-import { isoTime, SECOND } from '../../src/time.js';
+import { isoTimeOrNull, SECOND } from '../../src/time.js';
 import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import { openRunOf } from '../fold/runs.js';
 import { isImplicit, isUndeclared } from '../fold/unused.js';
@@ -35,7 +35,7 @@ export interface Adopted {
 }
 
 /** Gives sessions conversations and processes, and reports that to the sessions that lose them. */
-export type Adopting = Viewer & Pick<Memory, 'bindings' | 'look'>;
+export type Adopting = Viewer & Pick<Memory, 'bindings'>;
 
 /** @returns whether the caller runs in the shell of an agent */
 export function isInAgent({ conversation, agentProcess }: Caller): boolean {
@@ -77,7 +77,7 @@ function adoptConversation(
   const theirs = lost?.log.state.conversations.findLast((one) => matches(one, bound));
   const inherited = isWhole ? (theirs?.since ?? null) : memory.clock.now();
   const begun = source === 'fork' && theirs === undefined ? forkedAt(memory, process) : inherited;
-  const since = begun === null ? null : isoTime(begun);
+  const since = isoTimeOrNull(begun);
   const line = worklogKind.line('conversation', {
     ...{ provider, conversation, source, cwd: memory.surroundings.directory, workspace: memory.workspace.id, since },
     // Only the program's own hook reports the path, and a reader of the session may not have the program's variables.

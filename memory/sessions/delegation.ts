@@ -32,7 +32,7 @@ export function beginChild(memory: Delegating, parent: OpenSession, beginning: B
 }
 
 /** A child whose beginning was killed before its parent's log knew of it. That log decides now: one too many is superseded. */
-export function settleChild(memory: Delegating & Pick<Memory, 'claims'>, { id, log }: OpenSession): void {
+export function settleChild(memory: Delegating, { id, log }: OpenSession): void {
   const { facts, lifecycle } = log.state;
   const { max_children: most } = memory.settings.delegation;
   const line = worklogKind.line('child', { child: id, step: facts?.parent_step ?? undefined, most });

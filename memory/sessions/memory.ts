@@ -8,7 +8,7 @@ import type { Clock } from '../../src/time.js';
 import { type Ran, Runs, type RunsOf } from '../fold/runs.js';
 import type { Run, Worklog } from '../fold/worklog.js';
 import { Git } from '../git/git.js';
-import { absolute, homeFolder, Places } from '../home/places.js';
+import { homeFolder, Places } from '../home/places.js';
 import { readMemorySettings } from '../home/settings.js';
 import type { Stamp } from '../logs/line.js';
 import { countAppends } from '../logs/logFile.js';
@@ -25,6 +25,7 @@ import { mostUrgentFirst, openIn } from './openHere.js';
 import { hiddenFrom, isBridges, requireVisible } from './ownMemory.js';
 import { type OpenSession, Sessions } from './sessions.js';
 import { conversationIn, originOf, type Surroundings } from './surroundings.js';
+import { chosenFolder } from './terminalMemory.js';
 import { conversationOfCall } from './toolCall.js';
 import { UnclearError } from './unclear.js';
 
@@ -72,7 +73,7 @@ export class Memory {
     this.clock = clock;
     this.surroundings = surroundings;
     this.stamp = { clock, redact, origin };
-    this.places = new Places(folder === null ? folderOf(variables) : resolve(surroundings.directory, folder));
+    this.places = new Places(folder === null ? chosenFolder(surroundings) : resolve(surroundings.directory, folder));
     requireVisible(this);
     this.isBridges = isBridges(this.places);
     this.settings = readMemorySettings(this.places.root, redact);
@@ -175,6 +176,12 @@ export class Memory {
     return this.isBridges ? null : this.surroundings.variables;
   }
 
+  /** The place of records that agents of all sessions read, such as handoffs: they do not look into the logs folder of a bridge. */
+  get shared(): { readonly places: Places; readonly stamp: Stamp } {
+    const { places, stamp, surroundings } = this;
+    return { places: this.isBridges ? new Places(homeFolder(surroundings.variables)) : places, stamp };
+  }
+
   /** The agent that calls, or whose shell runs the caller; null outside of one. */
   get agentProcess(): ProcessIdentity | null {
     const { toolCall } = this.surroundings;
@@ -239,9 +246,4 @@ export class Memory {
     const state = this.sessions.read(id)?.log.state;
     return state !== undefined && mayHold(state);
   }
-}
-
-function folderOf(variables: Surroundings['variables']): string {
-  const { WATCHKEEPER_MEMORY } = variables;
-  return WATCHKEEPER_MEMORY ? absolute('WATCHKEEPER_MEMORY', WATCHKEEPER_MEMORY) : homeFolder(variables);
 }

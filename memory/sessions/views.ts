@@ -5,15 +5,15 @@ import type { Memory } from './memory.js';
 export type Viewer = Pick<
   Memory,
   | ('clock' | 'settings' | 'stamp' | 'surroundings' | 'programs')
-  | ('places' | 'sessions' | 'workspace' | 'workspaceOf' | 'runsOf')
+  | ('places' | 'isBridges' | 'sessions' | 'workspace' | 'workspaceOf' | 'runsOf')
   | ('claims' | 'look')
 >;
 
 /** The agent whose shell runs a command, and what it is bound to. */
-export type Caller = Pick<Memory, 'conversation' | 'agentProcess' | 'bindings' | 'otherRuns'>;
+export type Caller = Pick<Memory, 'surroundings' | 'conversation' | 'agentProcess' | 'bindings' | 'otherRuns'>;
+
+/** Understands the words of a caller: the session that it names or implies, and the paths that it types. */
+export type Listener = Pick<Memory, 'which' | 'implied' | 'holder' | 'unclear' | 'pathOf'>;
 
 /** Moves sessions to the archive and back, while no other agent works on them. */
-export type Archivist = Pick<
-  Memory,
-  'places' | 'claims' | 'stamp' | 'otherRuns' | 'workspace' | 'workspaceOf' | 'surroundings' | 'leftOut'
->;
+export type Archivist = Viewer & Pick<Memory, 'otherRuns' | 'leftOut'>;

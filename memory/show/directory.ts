@@ -7,7 +7,7 @@ import { oneLine } from '../../src/log/visibleText.js';
 import type { Worklog } from '../fold/worklog.js';
 import { type Checkout, checkoutOf, shortCommit } from '../git/checkout.js';
 import { directoryOfAgent, type Locating } from '../look/standing.js';
-import type { Memory } from '../sessions/memory.js';
+import type { Viewer } from '../sessions/views.js';
 import { type Workspace, worktreeAt } from '../workspaces/workspace.js';
 import { type BringingBack, wayToBringBack } from '../worktrees/bringBack.js';
 import { registeredIn, repositoryAt } from '../worktrees/place.js';
@@ -18,11 +18,8 @@ export const IS_GONE = 'its directory does not exist any more';
 
 const GIT_IS_SILENT = 'git does not say how to bring it back; ask once more when git answers';
 
-/** Knows the directories of sessions. */
-type Placed = Pick<Memory, 'workspaceOf' | 'workspace' | 'runsOf' | 'claims' | 'surroundings'>;
-
 /** @returns where it was; null if it is there, is on another host, or its place is unknown */
-export function lostDirectory(memory: Placed, log: Worklog): string | null {
+export function lostDirectory(memory: Viewer, log: Worklog): string | null {
   const root = memory.workspaceOf(log)?.root ?? null;
   if (root === null || memory.runsOf(log).elsewhere !== null) return null;
   return existsSync(root) ? null : root;
@@ -32,7 +29,7 @@ export function lostDirectory(memory: Placed, log: Worklog): string | null {
  * @param root of its workspace, which is gone
  * @returns how a removed worktree is brought back; null if it was none, or its commits are not found
  */
-export function wayBackTo({ claims, surroundings }: Placed, log: Worklog, root: string): BringingBack | null {
+export function wayBackTo({ claims, surroundings }: Viewer, log: Worklog, root: string): BringingBack | null {
   const noted = claims.worktrees.find(worktreeAt(root));
   const common = noted?.common ?? repositoryAt(surroundings.directory)?.common ?? null;
   if (common === null) return null;
@@ -49,7 +46,7 @@ export function wayBackTo({ claims, surroundings }: Placed, log: Worklog, root: 
  * @returns the directory of the session, wherever the caller is; that of the caller if it is unknown
  * @throws UnreachableError if it does not exist
  */
-export function requireDirectory(memory: Placed, log: Worklog): Workspace {
+export function requireDirectory(memory: Viewer, log: Worklog): Workspace {
   const lost = lostDirectory(memory, log);
   if (lost === null) return memory.workspaceOf(log) ?? memory.workspace;
   const clauses = [`the directory of session ${log.session_id} does not exist any more: ${lost}`];
@@ -62,19 +59,16 @@ interface Naming {
   name(text: string): string;
 }
 
-/** Sees how a session's directory is, and where its agent went. */
-type Seeing = Locating & Pick<Memory, 'stamp'>;
-
 /**
  * @returns clauses, if the directory is gone, or another branch or commit is checked out in it than when the session began, or its agent
  *   has moved to another one; null if nothing of this is so
  */
-export function placeNow(memory: Seeing, log: Worklog, words: Naming): string | null {
+export function placeNow(memory: Locating, log: Worklog, words: Naming): string | null {
   const clauses = [...directoryWords(memory, log, words), ...movedWords(memory, log, words)];
   return clauses.length === 0 ? null : clauses.join('; ');
 }
 
-function directoryWords(memory: Seeing, log: Worklog, words: Naming): string[] {
+function directoryWords(memory: Locating, log: Worklog, words: Naming): string[] {
   const lost = lostDirectory(memory, log);
   if (lost !== null) return [`${IS_GONE}: ${words.path(lost)}`, ...backWords(memory, log, lost, words)];
   const before = log.facts?.baseline ?? null;
@@ -89,14 +83,14 @@ function directoryWords(memory: Seeing, log: Worklog, words: Naming): string[] {
 }
 
 /** @returns for a person, how a lost directory comes back, and where the agent is if it moved on */
-export function placeLines(memory: Seeing, log: Worklog): string[] {
+export function placeLines(memory: Locating, log: Worklog): string[] {
   const words = { path: oneLine, name: oneLine };
   const lost = lostDirectory(memory, log);
   return [...(lost === null ? [] : backWords(memory, log, lost, words)), ...movedWords(memory, log, words)];
 }
 
 /** Where the agent is, or was last, if that is no directory of the session's workspace. */
-function movedWords(memory: Seeing, log: Worklog, words: Naming): string[] {
+function movedWords(memory: Locating, log: Worklog, words: Naming): string[] {
   const directory = directoryOfAgent(memory, { id: log.session_id ?? '', log: { state: log } });
   const own = memory.workspaceOf(log);
   if (directory === null || own === null) return [];
@@ -115,7 +109,7 @@ function movedWords(memory: Seeing, log: Worklog, words: Naming): string[] {
 }
 
 /** @returns the top of the worktree that a lost directory was in; null if none is known */
-function removedTop({ claims, surroundings }: Placed, directory: string): string | null {
+function removedTop({ claims, surroundings }: Viewer, directory: string): string | null {
   const common = repositoryAt(surroundings.directory)?.common ?? null;
   for (let folder = directory; !existsSync(folder); folder = dirname(folder))
     if (claims.worktrees.find(worktreeAt(folder)) !== null || isRemoved(common, folder)) return folder;
@@ -128,7 +122,7 @@ function isRemoved(common: string | null, root: string): boolean {
 }
 
 /** @returns a clause with the command, or that git does not know one now; none if there is no way back */
-function backWords(memory: Placed, log: Worklog, lost: string, words: Pick<Naming, 'path'>): string[] {
+function backWords(memory: Viewer, log: Worklog, lost: string, words: Pick<Naming, 'path'>): string[] {
   const back = wayBackTo(memory, log, lost);
   if (back === null) return [];
   return [back === 'unanswered' ? GIT_IS_SILENT : `to bring it back: ${words.path(back.line)}`];

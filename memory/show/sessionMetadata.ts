@@ -1,6 +1,6 @@
 /** A session as an older tracker knew it: what is known of it, and what was counted while it ran. Pure. */
 import { textOf } from '../../src/journal/record.js';
-import { isoTime } from '../../src/time.js';
+import { isoTime, isoTimeOrNull } from '../../src/time.js';
 import { progressOf } from '../fold/state.js';
 import type { Worklog } from '../fold/worklog.js';
 import type { Observed } from '../observed/observed.js';
@@ -68,8 +68,8 @@ export function loadSessionMetadata({ log, fold, depth }: SessionSources): Sessi
   const { communication = '', documents = '' } = facts?.set.language ?? {};
   return {
     sessionId: log.session_id,
-    createdAt: timeOf(log.created_at),
-    lastUpdated: timeOf(Math.max(log.last_activity ?? 0, fold?.lastActivity ?? 0) || null),
+    createdAt: isoTimeOrNull(log.created_at),
+    lastUpdated: isoTimeOrNull(Math.max(log.last_activity ?? 0, fold?.lastActivity ?? 0) || null),
     phase: current === null ? null : (steps.get(current)?.title ?? null),
     governanceLevel: textOf(facts?.set.governance_level),
     delegationDepth: depth,
@@ -98,8 +98,4 @@ export function sessionTracker({ log, fold, depth, wasGivenContext }: SessionSou
 
 function instant<Name extends string>(name: Name, at: number | null): { readonly [Key in Name]?: string } {
   return at === null ? {} : ({ [name]: isoTime(at) } as { readonly [Key in Name]: string });
-}
-
-function timeOf(at: number | null): string | null {
-  return at === null ? null : isoTime(at);
 }

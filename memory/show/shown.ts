@@ -56,7 +56,7 @@ export async function showSession(memory: Locating, session: OpenSession, judge:
     directory,
     isLost,
     place: placeLines(memory, session.log.state),
-    holders: holdersWords(memory, session.log.state),
+    holders: holdersWords(memory.surroundings.process, session.log.state),
     value: { ...look.state, ...computedOf(look), duration: durationOf(look), tree, log },
   };
 }

@@ -4,9 +4,9 @@ import type { ProcessPlace } from '../../src/host/directories.js';
 import { startersOf } from '../../src/host/processes.js';
 import { shellWord } from '../../src/log/shellWords.js';
 import { isInside } from '../git/outside.js';
-import { Handoffs } from '../handoffs/handoffs.js';
+import type { Handoffs } from '../handoffs/handoffs.js';
 import type { Inside } from '../look/inWorktrees.js';
-import type { Memory } from '../sessions/memory.js';
+import type { Viewer } from '../sessions/views.js';
 import { realOf, worktreeAt } from '../workspaces/workspace.js';
 import type { Reason } from '../worktrees/reasons.js';
 import { type Worktree, worktreeAround } from '../worktrees/worktree.js';
@@ -32,8 +32,7 @@ export interface Around {
 }
 
 /** @returns the ids of the handoffs that are without an answer, by the workspace of their author */
-export function offeredIn(memory: Memory): Map<string, string[]> {
-  const handoffs = new Handoffs(memory);
+export function offeredIn(handoffs: Handoffs): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const id of handoffs.ids()) {
     const state = handoffs.read(id)?.state;
@@ -44,7 +43,7 @@ export function offeredIn(memory: Memory): Map<string, string[]> {
 }
 
 /** @returns the reasons 1 to 4 */
-export function reasonsAround(memory: Memory, { path }: Pick<Worktree, 'path'>, around: Around): Reason[] {
+export function reasonsAround(memory: Viewer, { path }: Pick<Worktree, 'path'>, around: Around): Reason[] {
   const inside = around.inside.get(path);
   const offered = around.offered.get(worktreeAt(path).id) ?? [];
   return [
@@ -131,7 +130,7 @@ function bridgeReasons(path: string, { bridge, worktrees }: Around): Reason[] {
 }
 
 /** Sessions that hooks have begun come and go with their agents, which are looked for as processes. */
-function sessionReasons(memory: Memory, inside: Inside | undefined): Reason[] {
+function sessionReasons(memory: Viewer, inside: Inside | undefined): Reason[] {
   const holding = inside?.sessions.filter(({ holds }) => holds) ?? [];
   const explicit = holding.filter(({ session_id }) => memory.look(session_id)?.log.state.facts?.explicit === true);
   return explicit.map(({ session_id, purpose }) => ({

@@ -5,11 +5,12 @@ import { completed, archiveSession as putInArchive } from '../keeping/archive.js
 import { verifySession } from '../keeping/verify.js';
 import { RefusedError } from '../logs/kind.js';
 import { settledCounts } from '../logs/settledCounts.js';
+import type { Locating } from '../look/standing.js';
 import { retiredFiles } from '../mirror/retire.js';
 import { continueAfter } from '../programs/afterEnd.js';
-import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { mirrorOfArchived } from '../sessions/takeAlong.js';
+import type { Listener, Viewer } from '../sessions/views.js';
 import { given } from './fields.js';
 import { putAway } from './followUps.js';
 import { meant } from './meant.js';
@@ -44,7 +45,7 @@ export const archiveSession = verb({
  * After the last move a session may have gone into the archive by itself, and its agent continues in one that nothing was planned in: an
  * agent that names none still means the former one.
  */
-function toArchive(memory: Memory, input: { readonly session: string | undefined }): OpenSession {
+function toArchive(memory: Locating & Listener, input: { readonly session: string | undefined }): OpenSession {
   const session = meant(memory, input);
   const { facts, steps } = session.log.state;
   if (input.session !== undefined || facts?.explicit !== false || steps.size > 0 || facts.continues === null)
@@ -54,7 +55,7 @@ function toArchive(memory: Memory, input: { readonly session: string | undefined
 }
 
 /** @returns its files in the archives of the mirror */
-function mirrored(memory: Pick<Memory, 'places' | 'workspaceOf'>, { id, log }: OpenSession): string[] {
+function mirrored(memory: Viewer, { id, log }: OpenSession): string[] {
   try {
     const left = mirrorOfArchived(log.state, memory.workspaceOf(log.state)?.root ?? null, memory.places);
     return left === null ? [] : retiredFiles(left.mirror, id, left.documents);

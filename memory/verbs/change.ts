@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import { UsageError } from '../../src/errors.js';
 import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
-import type { Memory } from '../sessions/memory.js';
+import type { Viewer } from '../sessions/views.js';
 import { writeOrRefuse } from '../sessions/write.js';
 import { documentAt } from '../workspaces/document.js';
 import { given, type Input } from './fields.js';
@@ -43,7 +43,7 @@ export const changeSession = verb({
 
 /** @throws UsageError if a document cannot be read */
 export function changeOf(
-  { surroundings, workspace }: Pick<Memory, 'surroundings' | 'workspace'>,
+  { surroundings, workspace }: Viewer,
   { design_document: design, implementation_plan: plan, ...words }: Omit<Input<typeof CHANGES>, 'session'>,
 ): WorklogLine {
   const document = (path: string) => documentAt(path, surroundings.directory, workspace);

@@ -2,8 +2,8 @@ import { oneLine } from '../../src/log/visibleText.js';
 import { type CrashReport, crashLines, crashOf, elsewhereLines } from '../brief/crashReport.js';
 import { INTERRUPTED, isInterrupted } from '../condition/words.js';
 import { listSessions } from '../look/list.js';
+import type { Locating } from '../look/standing.js';
 import { weighedHere } from '../look/unfinished.js';
-import type { Memory } from '../sessions/memory.js';
 import { ago } from '../show/status.js';
 import { repositoryAt } from '../worktrees/place.js';
 import { type Door, type Outcome, verb } from './verb.js';
@@ -50,7 +50,7 @@ export const crashDetect = verb({
 
 /** A person who asks in the main checkout in the morning wants to hear of the worktrees, too. */
 async function inOtherWorktrees(
-  memory: Memory,
+  memory: Locating,
   known: readonly { readonly id: string }[],
   judge: Door['judge'],
 ): Promise<string[]> {

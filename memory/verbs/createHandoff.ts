@@ -9,10 +9,9 @@ import { Git, type GitState } from '../git/git.js';
 import { repositoryOf } from '../git/history.js';
 import { documentOf, type HandoffDocument, LIST_FIELDS, TEXT_FIELDS } from '../handoffs/document.js';
 import { Handoffs } from '../handoffs/handoffs.js';
-import { homeFolder, Places } from '../home/places.js';
 import { digestsOf } from '../keeping/digests.js';
-import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import type { Listener, Viewer } from '../sessions/views.js';
 import { pathInWorkspace, type Workspace } from '../workspaces/workspace.js';
 import { each, type Input, option } from './fields.js';
 import { type Outcome, verb } from './verb.js';
@@ -39,7 +38,7 @@ export const createHandoff = verb({
   fields: { ...DOCUMENT, from: option('| --from FILE|-') },
   async run(memory, { from, ...input }, door): Promise<Outcome> {
     const read = from === undefined ? {} : readDocument(await door.read('from', from));
-    return offer(memory, input, read);
+    return offer(memory, new Handoffs(memory.shared), input, read);
   },
 });
 
@@ -49,11 +48,16 @@ export const offerHandoff = verb({
   summary: 'offer unfinished work to the next worker',
   fields: DOCUMENT,
   run(memory, input): Outcome {
-    return offer(memory, input, {});
+    return offer(memory, new Handoffs(memory.shared), input, {});
   },
 });
 
-function offer(memory: Memory, input: Input<typeof DOCUMENT>, read: Partial<HandoffDocument>): Outcome {
+function offer(
+  memory: Viewer & Listener,
+  handoffs: Handoffs,
+  input: Input<typeof DOCUMENT>,
+  read: Partial<HandoffDocument>,
+): Outcome {
   const { session: named, ...fields } = input;
   const session = named === undefined ? memory.implied() : memory.which(named);
   const isGiven = ([, value]: [string, unknown]) =>
@@ -65,7 +69,7 @@ function offer(memory: Memory, input: Input<typeof DOCUMENT>, read: Partial<Hand
   const files = (given.files ?? []).map((path) => pathOf(path.trim()));
   const document = documentOf({ ...given, files }, memory.stamp.redact);
   const digests = digestsOf(place, [...document.files, ...document.references]);
-  const { handoff, isKnown } = handoffsOf(memory).offer({
+  const { handoff, isKnown } = handoffs.offer({
     ...{ document, ...stampsOf(memory, session, place), conversations: conversationsOf(session), digests },
   });
   const unread = document.files.filter((path) => digests.every((known) => known.path !== path));
@@ -103,12 +107,12 @@ function readDocument(text: string): Partial<HandoffDocument> {
 }
 
 /** A caller who names a session may be elsewhere: its work is where it is. */
-function placeOf(memory: Memory, session: OpenSession | null, isNamed: boolean): Workspace {
+function placeOf(memory: Viewer, session: OpenSession | null, isNamed: boolean): Workspace {
   const own = isNamed && session !== null ? memory.workspaceOf(session.log.state) : null;
   return own ?? memory.workspace;
 }
 
-function stampsOf({ surroundings, isBridges, places }: Memory, session: OpenSession | null, workspace: Workspace) {
+function stampsOf({ surroundings, isBridges, places }: Viewer, session: OpenSession | null, workspace: Workspace) {
   const state = workspace.kind === 'git' ? new Git(workspace.root, surroundings.variables).state() : null;
   return {
     session_id: session?.id ?? null,
@@ -134,10 +138,4 @@ function conversationsOf(session: OpenSession | null) {
   return (session?.log.state.conversations ?? [])
     .filter(({ moved_at }) => moved_at === null)
     .map(({ provider, id }) => ({ provider, conversation: id }));
-}
-
-/** Other sessions than the author's own see it, wherever they are. */
-export function handoffsOf({ places, stamp, isBridges, surroundings }: Memory): Handoffs {
-  // The memory of a bridge is its logs folder, and other agents do not look there.
-  return new Handoffs({ places: isBridges ? new Places(homeFolder(surroundings.variables)) : places, stamp });
 }

@@ -4,8 +4,8 @@ import { oneLine } from '../../src/log/visibleText.js';
 import type { Document, Settings } from '../fold/worklog.js';
 import { RefusedError } from '../logs/kind.js';
 import { checkPlan } from '../plans/planCheck.js';
-import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import type { Viewer } from '../sessions/views.js';
 import { stepLine } from '../show/status.js';
 import { documentAt } from '../workspaces/document.js';
 import { beginSession } from './beginning.js';
@@ -40,7 +40,7 @@ export const createSession = verb({
     const { task, session: wanted, on_active, parent_session_id: parent } = input;
     if (wanted !== undefined && (wanted.includes('/') || oneLine(wanted) !== wanted))
       throw new UsageError(`session_id ${JSON.stringify(wanted)}: one line without "/" is expected`);
-    const phases = phasesOf(memory, input.phases);
+    const phases = phasesOf((path) => memory.pathOf(path), input.phases);
     const { violations } = checkPlan(phases);
     if (violations.length > 0)
       throw new RefusedError(
@@ -96,8 +96,7 @@ interface Named {
 }
 
 /** A session begins also without a document that cannot be read, and says so. */
-function documentsOf(memory: Memory, { design_document, implementation_plan }: Named) {
-  const { surroundings, workspace } = memory;
+function documentsOf({ surroundings, workspace }: Viewer, { design_document, implementation_plan }: Named) {
   const warnings: string[] = [];
   const documents: { [name in 'design' | 'plan']?: Document } = {};
   for (const [name, path] of [

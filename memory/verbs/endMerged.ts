@@ -1,9 +1,10 @@
 /** `worktree end --merged`: all that are merged and have nothing against them. */
 import { counted } from '../../src/counted.js';
 import { UnreachableError } from '../../src/errors.js';
+import type { Redact } from '../../src/log/redact.js';
 import { shellWord } from '../../src/log/shellWords.js';
 import { DAY } from '../../src/time.js';
-import type { Memory } from '../sessions/memory.js';
+import type { Locating } from '../look/standing.js';
 import { endedLines, endedValue, reasonLines, reasonsValue } from '../show/endWords.js';
 import { ago } from '../show/status.js';
 import { whyWords } from '../show/worktreeWords.js';
@@ -36,16 +37,16 @@ interface Judged {
  * @param isAgreed whether they are to go; else they are only shown, and a person at a terminal is asked
  */
 export async function endMerged(
-  memory: Memory,
+  memory: Locating,
   place: RepositoryPlace,
   isAgreed: boolean,
   door: Door,
 ): Promise<Outcome> {
   const cutOff = isAgreed ? cutOffRemovals(place.common, memory.surroundings.process) : [];
   const finished = cutOff.flatMap(
-    ({ path }) => finishNamed(memory, place, { name: path, isRemote: false, way: null }) ?? [],
+    ({ path }) => finishNamed(memory.surroundings, place, { name: path, isRemote: false, way: null }) ?? [],
   );
-  const worktrees = allOf(memory, place);
+  const worktrees = allOf(memory.surroundings, place);
   const { around, asides } = await aroundOf(memory, place, worktrees, door);
   const judged = judge(memory, place, around);
   if (isAgreed) return removeSafe(memory, place, { judged, worktrees, finished, asides });
@@ -53,16 +54,16 @@ export async function endMerged(
   // It is judged again: the person may have thought about it for long.
   if (agreed === true) return endMerged(memory, place, true, door);
   if (agreed === false) return { verdict: 'refused', value: null, lines: 'nothing was removed' };
-  return { ...shown(memory, judged), asides };
+  return { ...shown(judged, memory.stamp.redact), asides };
 }
 
 /** @returns null if no person can be asked */
-async function askAbout(memory: Memory, judged: Judged, door: Door): Promise<boolean | null> {
+async function askAbout(memory: Locating, judged: Judged, door: Door): Promise<boolean | null> {
   const lines = [...safeLines(judged), ...stayingLines(judged)].map(memory.stamp.redact);
   return (await door.agrees?.(lines, `remove ${counted(judged.safe.length, 'worktree')}?`)) ?? null;
 }
 
-function shown({ stamp }: Memory, judged: Judged): Outcome {
+function shown(judged: Judged, redact: Redact): Outcome {
   const { safe, unmerged, unknown } = judged;
   const hint = safe.length === 0 ? 'no worktree can go' : `nothing was removed: add --yes to remove ${safe.length}`;
   return {
@@ -70,7 +71,7 @@ function shown({ stamp }: Memory, judged: Judged): Outcome {
       safe: safe.map(({ name, worktree }) => ({ name, path: worktree.path })),
       ...{ stays: stays(judged), unmerged, unknown },
     },
-    lines: [...safeLines(judged), ...stayingLines(judged), hint].map(stamp.redact),
+    lines: [...safeLines(judged), ...stayingLines(judged), hint].map(redact),
     ...(safe.length > 0 && { verdict: 'found' as const }),
   };
 }
@@ -84,7 +85,7 @@ interface Removing {
 }
 
 async function removeSafe(
-  memory: Memory,
+  memory: Locating,
   place: RepositoryPlace,
   { judged, worktrees, finished, asides }: Removing,
 ): Promise<Outcome> {
@@ -131,11 +132,11 @@ function stays({ staying }: Judged) {
 }
 
 /** @throws UnreachableError if git does not say which branch is the default one */
-function judge(memory: Memory, place: RepositoryPlace, around: Around): Judged {
+function judge(memory: Locating, place: RepositoryPlace, around: Around): Judged {
   const { worktrees } = around;
   const linked = worktrees.filter(({ is_main, ghost }) => !is_main && ghost === null);
   const wanted = linked.map((worktree) => ({ worktree, way: 'merge' as const, into: null, is_merged_only: true }));
-  const known = examinedOf(memory, place, wanted, worktrees);
+  const known = examinedOf(memory.surroundings, place, wanted, worktrees);
   const [silent] = known.flatMap(({ reasons, is_base_unanswered }) => (is_base_unanswered ? reasons : []));
   if (silent !== undefined) throw new UnreachableError(memory.stamp.redact(`${silent.words}: ${silent.remedy}`));
   const open = known.flatMap(({ merged }) => (merged === null || merged.merged === 'yes' ? [] : [merged.merged]));

@@ -1,6 +1,6 @@
 /** `worktree end`: names everything that speaks against it; if nothing does, keeps, merges and removes. */
 import { UsageError } from '../../src/errors.js';
-import type { Memory } from '../sessions/memory.js';
+import type { Redact } from '../../src/log/redact.js';
 import { endedLines, endedValue, reasonLines, reasonsValue } from '../show/endWords.js';
 import type { Ended } from '../worktrees/end.js';
 import type { Examined } from '../worktrees/examine.js';
@@ -31,22 +31,24 @@ export const end = verb({
   },
   async run(memory, input, door): Promise<Outcome> {
     const asked = askedOf(input);
-    const place = placeOf(memory);
+    const { surroundings } = memory;
+    const { redact } = memory.stamp;
+    const place = placeOf(surroundings);
     if (asked === 'merged') return endMerged(memory, place, input.yes, door);
-    const finished = finishNamed(memory, place, asked);
-    if (finished !== null) return finishedOutcome(memory, finished);
-    const worktrees = allOf(memory, place);
-    const removed = removedNamed(memory, place, asked.name, worktrees);
-    if (removed !== null) return finishedOutcome(memory, removed);
-    const worktree = worktreeAmong(worktrees, asked.name, memory.surroundings.directory);
+    const finished = finishNamed(surroundings, place, asked);
+    if (finished !== null) return finishedOutcome(finished, redact);
+    const worktrees = allOf(surroundings, place);
+    const removed = removedNamed(surroundings, place, asked.name, worktrees);
+    if (removed !== null) return finishedOutcome(removed, redact);
+    const worktree = worktreeAmong(worktrees, asked.name, surroundings.directory);
     if (worktree.is_main) throw new UsageError(`${worktree.path} is the main checkout, which stays`);
     const [examined] = examinedOf(
-      memory,
+      surroundings,
       place,
       [{ worktree, way: asked.way, into: asked.into, is_merged_only: false }],
       worktrees,
     );
-    if (examined === undefined) throw unanswered(place, memory.surroundings.variables);
+    if (examined === undefined) throw unanswered(place, surroundings.variables);
     if (asked.way === 'keep_branch' && examined.branch === null && examined.tip !== null)
       throw new UsageError(
         `${worktree.path} has no branch checked out that could be kept: make one there, or say --discard`,
@@ -57,7 +59,6 @@ export const end = verb({
       ...examined.reasons,
       ...(asked.typed === null ? [] : nameReasons(examined, asked.typed)),
     ];
-    const { redact } = memory.stamp;
     if (reasons.length > 0)
       return {
         verdict: 'found',
@@ -71,7 +72,7 @@ export const end = verb({
       message: asked.message,
       isRemote: asked.isRemote,
     });
-    return outcomeOf(memory, examined, ended, [...asides, ...lockAsides(worktree)]);
+    return outcomeOf(examined, ended, [...asides, ...lockAsides(worktree)], redact);
   },
 });
 
@@ -118,12 +119,12 @@ function askedOf({ name, merge, discard, keep_branch, into, message, remote, mer
   return { name, way, typed: discard ?? null, into: into ?? null, message: message ?? null, isRemote: remote };
 }
 
-function finishedOutcome({ stamp }: Memory, { removal, way_back, fault, lines, asides }: Finished): Outcome {
+function finishedOutcome({ removal, way_back, fault, lines, asides }: Finished, redact: Redact): Outcome {
   const { name, path } = removal;
   return {
     value: { name, path, removed: fault === null, fault, way_back },
-    lines: lines.map(stamp.redact),
-    asides: asides.map(stamp.redact),
+    lines: lines.map(redact),
+    asides: asides.map(redact),
     ...(fault !== null && { verdict: 'found' as const }),
   };
 }
@@ -142,11 +143,11 @@ function lockAsides({ lock }: Worktree): string[] {
   return [`the lock of Claude Code (pid ${lock.by.pid}), which is gone, goes with it`];
 }
 
-function outcomeOf({ stamp }: Memory, examined: Examined, ended: Ended, asides: readonly string[]): Outcome {
-  const said = [...asides, ...ended.asides].map(stamp.redact);
+function outcomeOf(examined: Examined, ended: Ended, asides: readonly string[], redact: Redact): Outcome {
+  const said = [...asides, ...ended.asides].map(redact);
   return {
     value: endedValue(examined, ended),
-    lines: endedLines(examined, ended).map(stamp.redact),
+    lines: endedLines(examined, ended).map(redact),
     asides: said,
     ...(ended.fault !== null && { verdict: 'found' as const }),
   };

@@ -1,5 +1,5 @@
-import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import type { Viewer } from '../sessions/views.js';
 import type { FollowUp } from './verb.js';
 
 /** @returns what the door does for a session whose work is over */
@@ -11,6 +11,6 @@ export function putAway(session: OpenSession): FollowUp[] {
 }
 
 /** @returns the sentences on this directory's sessions that were left after the last one began here */
-export function reportsHere({ claims, workspace }: Pick<Memory, 'claims' | 'workspace'>): readonly string[] {
+export function reportsHere({ claims, workspace }: Viewer): readonly string[] {
   return claims.read(workspace)?.reports ?? [];
 }

@@ -10,15 +10,14 @@ import { oneLine } from '../../src/log/visibleText.js';
 import { authorOf, handoffText, statusOf, takenAs } from '../brief/handoff.js';
 import { handoffMarkdown } from '../exchange/handoffMarkdown.js';
 import { type Drift, driftOf } from '../handoffs/drift.js';
-import type { Handoff } from '../handoffs/handoffs.js';
+import { type Handoff, Handoffs } from '../handoffs/handoffs.js';
 import { type Answer, answerWords, handoffKind, TAKEN_AS } from '../handoffs/kind.js';
 import { isOfHere } from '../handoffs/onOffer.js';
 import { answeredFrom, isSameWorker } from '../handoffs/taker.js';
 import { RefusedError } from '../logs/kind.js';
 import { callerHolder } from '../plans/holding.js';
-import type { Memory } from '../sessions/memory.js';
 import { ago } from '../show/status.js';
-import { handoffsOf } from './createHandoff.js';
+import type { Workspace } from '../workspaces/workspace.js';
 import { flag, option, word } from './fields.js';
 import { type Outcome, verb } from './verb.js';
 
@@ -28,7 +27,7 @@ export const listHandoffs = verb({
   summary: 'handoffs of this repository that are on offer; --all: every one',
   fields: { all: flag('[--all]') },
   run(memory, { all }) {
-    const handoffs = handoffsOf(memory);
+    const handoffs = new Handoffs(memory.shared);
     const isHere = isOfHere(memory);
     const known = handoffs.ids().flatMap((id) => handoffs.read(id) ?? []);
     const found = known.filter((handoff) => all || (handoff.state.answer === null && isHere(handoff)));
@@ -47,7 +46,7 @@ export const listHandoffs = verb({
     });
     const head = ['HANDOFF', 'WRITTEN', 'STATUS', 'BY', ...(all ? ['IN'] : []), 'TITLE'];
     return {
-      lines: rows.length === 0 ? noneWords(memory, known.length) : { head, rows },
+      lines: rows.length === 0 ? noneWords(memory.workspace, known.length) : { head, rows },
       value: found.map(({ id, state: { offer, answer } }) => ({
         ...{ handoff_id: id, title: offer.document.title, offered_at: offer.at, session_id: offer.session_id },
         ...{
@@ -62,8 +61,8 @@ export const listHandoffs = verb({
   },
 });
 
-function noneWords({ workspace }: Memory, others: number): string {
-  const place = workspace.kind === 'git' ? 'this repository' : 'this directory';
+function noneWords({ kind }: Workspace, others: number): string {
+  const place = kind === 'git' ? 'this repository' : 'this directory';
   const more = others === 0 ? '' : `; watchkeeper handoff list --all shows ${counted(others, 'other')}`;
   return `no handoff of ${place} is on offer${more}`;
 }
@@ -73,19 +72,17 @@ export const showHandoff = verb({
   summary: 'the document, after what has changed since; --md: as Markdown',
   fields: { id: ID, md: flag('[--md'), out: option('--out FILE]') },
   async run(memory, input): Promise<Outcome> {
-    const handoff = handoffsOf(memory).named(idOf(input));
+    const handoff = new Handoffs(memory.shared).named(idOf(input));
     const { md, out } = input;
     if (out !== undefined && !md) throw new UsageError('--out belongs to --md');
-    if (md) return markdown(memory, handoff, out);
-    return shown(memory, handoff, await driftOf(memory, handoff));
+    if (md) return markdown(handoff, out === undefined ? null : resolve(memory.surroundings.directory, out));
+    return shown(handoff, await driftOf(memory, handoff), memory.clock.now());
   },
 });
 
-function markdown({ surroundings }: Memory, handoff: Handoff, out: string | undefined): Outcome {
+function markdown(handoff: Handoff, file: string | null): Outcome {
   const text = handoffMarkdown(handoff);
-  if (out === undefined)
-    return { lines: text.trimEnd().split('\n'), value: { handoff_id: handoff.id, markdown: text } };
-  const file = resolve(surroundings.directory, out);
+  if (file === null) return { lines: text.trimEnd().split('\n'), value: { handoff_id: handoff.id, markdown: text } };
   try {
     writeFileSync(file, text, { flag: 'wx' });
   } catch (error) {
@@ -96,13 +93,13 @@ function markdown({ surroundings }: Memory, handoff: Handoff, out: string | unde
 }
 
 function shown(
-  memory: Memory,
   handoff: Handoff,
   drift: readonly Drift[],
+  now: number,
   first: readonly string[] | null = null,
 ): Outcome {
   const { offer, answer } = handoff.state;
-  const text = handoffText(handoff, drift, memory.clock.now());
+  const text = handoffText(handoff, drift, now);
   const next = answer === null ? [`To take it: watchkeeper handoff accept ${handoff.id} --as follow|adapt|fresh`] : [];
   return {
     lines: [...(first ?? [`status: ${statusOf(handoff, answerWords)}`]), ...text.split('\n'), ...next],
@@ -129,7 +126,7 @@ export const acceptHandoff = verb({
     const { as } = input;
     const named = idOf(input);
     if (as === undefined) throw new UsageError(`how will you continue it? --as one of ${TAKEN_AS.join(', ')}`);
-    const handoffs = handoffsOf(memory);
+    const handoffs = new Handoffs(memory.shared);
     const { id } = handoffs.named(named);
     const workspace = memory.workspace.id;
     // In a sandbox the agent's process may be out of sight, and its shell still names the conversation.
@@ -150,7 +147,7 @@ export const acceptHandoff = verb({
             ...sharedWords(answer),
           ]
         : [`handoff ${id} is yours, ${takenAs(as)}`];
-    const outcome = shown(memory, handoff, await driftOf(memory, handoff), first);
+    const outcome = shown(handoff, await driftOf(memory, handoff), memory.clock.now(), first);
     return { ...outcome, value: { ...Object(outcome.value), ...(isKnown && { already_yours: true }) } };
   },
 });
@@ -167,7 +164,7 @@ export const declineHandoff = verb({
   summary: 'say that it will not be taken; no worker can take it then',
   fields: { id: ID, reason: option('[--reason WHY]') },
   run(memory, input) {
-    const handoffs = handoffsOf(memory);
+    const handoffs = new Handoffs(memory.shared);
     const { id } = handoffs.named(idOf(input));
     const line = handoffKind.line('declined', {
       session_id: memory.implied()?.id,
@@ -185,7 +182,7 @@ export const withdrawHandoff = verb({
   summary: 'take it back, as its author or a person',
   fields: { id: ID, reason: option('[--reason WHY]') },
   run(memory, input) {
-    const handoffs = handoffsOf(memory);
+    const handoffs = new Handoffs(memory.shared);
     const { id, state } = handoffs.named(idOf(input));
     const own = memory.implied()?.id ?? null;
     // An agent without a session is not the author of what a person offered without one.

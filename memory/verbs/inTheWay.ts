@@ -5,12 +5,11 @@ import { crashesHere, crashLines, crashOf } from '../brief/crashReport.js';
 import type { Resuming } from '../brief/resuming.js';
 import { meantFirst } from '../condition/weight.js';
 import { runWords } from '../fold/runs.js';
-import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
-import type { Caller } from '../sessions/views.js';
+import type { Caller, Listener } from '../sessions/views.js';
 import { heldLines, WAYS_AROUND } from '../show/status.js';
 
-type Here = Resuming & Pick<Memory, 'claims' | 'look' | 'which'>;
+type Here = Resuming & Listener;
 
 /** @returns the session that holds the directory, and those that crashed here and whose record no agent was given */
 export async function inTheWay(memory: Here, holder: OpenSession | null): Promise<OpenSession[]> {

@@ -9,6 +9,7 @@ import { verifySession } from '../keeping/verify.js';
 import { settledCounts } from '../logs/settledCounts.js';
 import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import type { Listener } from '../sessions/views.js';
 import { flag, option, word } from './fields.js';
 import { ID, named } from './meant.js';
 import { type Outcome, verb } from './verb.js';
@@ -103,10 +104,7 @@ export const purge = verb({
 });
 
 /** A caller must name a session that is removed for good by its whole id, or its name. */
-function wholly(
-  memory: Pick<Memory, 'which'>,
-  input: { readonly id?: string | undefined; readonly session: string | undefined },
-) {
+function wholly(memory: Listener, input: { readonly id?: string | undefined; readonly session: string | undefined }) {
   const session = named(memory, input);
   const typed = input.id ?? input.session;
   if (typed === session.id || typed === session.log.state.facts?.name) return session;

@@ -7,13 +7,13 @@ import { replaceInFolderSync } from '../../src/files/durableFile.js';
 import { describeStorageFault } from '../../src/files/storageFault.js';
 import { damageLines } from '../condition/words.js';
 import { learningsMarkdown, MADE_HERE } from '../exchange/learningsMarkdown.js';
-import { homeFolder, Places } from '../home/places.js';
 import type { Draw } from '../learnings/draw.js';
 import { drawFromConversation, drawFromFile, drawFromSession, drawFromSessions } from '../learnings/drawFrom.js';
 import { keyOf, type Learning, type LearningsState } from '../learnings/kind.js';
 import { CAME_BACK, cameBack, Learnings, namedIn, scopeOf, shortId, tagsOf } from '../learnings/learnings.js';
 import { settledCounts } from '../logs/settledCounts.js';
-import type { Memory } from '../sessions/memory.js';
+import type { Locating } from '../look/standing.js';
+import type { Listener } from '../sessions/views.js';
 import { drawnLines, failuresOf, failureValue, refusalsOf, rollUpLines } from '../show/learningWords.js';
 import { each, flag, neededWord, option, word } from './fields.js';
 import { type Door, type Outcome, verb } from './verb.js';
@@ -27,13 +27,16 @@ export const listLearnings = verb({
     'what was added in this repository, open actions first; the word may be\nleft out. --all: of all repositories, --out: as Markdown',
   fields: { all: flag('[--all]'), out: option('[--out FILE]') },
   async run(memory, { all, out }, door): Promise<Outcome> {
-    const { state, counts, asides } = await lookAtLearnings(memory, door);
+    const { state, counts, asides } = await lookAtLearnings(new Learnings(memory.shared), door);
     const scope = scopeOf(memory.workspace);
     const isMeant = (one: Learning) => all || keyOf(one) === keyOf(scope);
     const learnings = [...state.learnings.values()].filter(isMeant);
     const groups = groupedByPlace(learnings);
     if (out !== undefined)
-      return { ...written(memory, out, learningsMarkdown(state, groups), learnings.length), asides };
+      return {
+        ...written(resolve(memory.surroundings.directory, out), learningsMarkdown(state, groups), learnings.length),
+        asides,
+      };
     const now = memory.clock.now();
     const lines = [...groups].flatMap(([place, ones]) => [...(all ? [place] : []), ...rollUpLines(state, ones, now)]);
     const waiting = cameBack(state, scope).length;
@@ -50,8 +53,7 @@ export const listLearnings = verb({
 });
 
 /** @returns also what of their log is not seen here, in sentences */
-async function lookAtLearnings(memory: Memory, { newerRemedy }: Door) {
-  const learnings = learningsOf(memory);
+async function lookAtLearnings(learnings: Learnings, { newerRemedy }: Door) {
   const log = learnings.log();
   if (log === null) return { state: learnings.read(), counts: null, asides: [] };
   const counts = await settledCounts(log);
@@ -88,8 +90,7 @@ function groupedByPlace(learnings: readonly Learning[]): Map<string, Learning[]>
   return groups;
 }
 
-function written({ surroundings }: Memory, out: string, text: string, count: number): Outcome {
-  const file = resolve(surroundings.directory, out);
+function written(file: string, text: string, count: number): Outcome {
   try {
     if (existsSync(file) && !readFileSync(file, 'utf8').startsWith(MADE_HERE))
       throw new UsageError(`${file} exists, and was not made by this command; choose another --out`);
@@ -112,7 +113,7 @@ export const drawLearnings = verb({
   },
   async run(memory, input, door): Promise<Outcome> {
     const draw = await drawn(memory, input);
-    const { state, asides } = await lookAtLearnings(memory, door);
+    const { state, asides } = await lookAtLearnings(new Learnings(memory.shared), door);
     const known = tagsOf(state);
     const { texts } = memory.settings;
     const failures = failuresOf(draw);
@@ -139,7 +140,7 @@ interface Drawing {
   readonly session: string | undefined;
 }
 
-function drawn(memory: Memory, { of, conversation, all, session }: Drawing): Promise<Draw> {
+function drawn(memory: Locating & Listener, { of, conversation, all, session }: Drawing): Promise<Draw> {
   const given = [of, conversation, session, all ? '' : undefined].filter((each) => each !== undefined);
   if (given.length > 1)
     throw new UsageError('a session, a transcript, --conversation and --all exclude each other: give one');
@@ -148,7 +149,7 @@ function drawn(memory: Memory, { of, conversation, all, session }: Drawing): Pro
   if (name === undefined) return drawFromSessions(memory, all);
   const isFile = name.includes('/') || name.endsWith('.jsonl');
   return isFile
-    ? drawFromFile(memory, resolve(memory.surroundings.directory, name))
+    ? drawFromFile(resolve(memory.surroundings.directory, name), memory.stamp.redact)
     : drawFromSession(memory, memory.which(name));
 }
 
@@ -167,7 +168,7 @@ export const addLearning = verb({
     const session = named === undefined ? memory.implied() : memory.which(named);
     const { workspace } = memory;
     const session_id = session?.id ?? null;
-    const added = learningsOf(memory).add({ text, tags, actions, workspace, session_id });
+    const added = new Learnings(memory.shared).add({ text, tags, actions, workspace, session_id });
     return {
       lines: [`learning ${shortId(added.id)} is added`, ...added.actions.map((id) => `action ${shortId(id)} is open`)],
       value: { learning: added.id, actions: added.actions, session_id },
@@ -185,7 +186,7 @@ export const addAction = verb({
     text: neededWord('TEXT', 'action ID TEXT: what is to be done?'),
   },
   run(memory, { id, text }) {
-    const learnings = learningsOf(memory);
+    const learnings = new Learnings(memory.shared);
     const learning = namedIn(learnings.readToChange().learnings, 'learning', id);
     const action = learnings.addAction(learning, text);
     return { lines: `action ${shortId(action)} is open`, value: { action, learning: learning.id } };
@@ -197,7 +198,7 @@ export const finishAction = verb({
   summary: 'an action is done',
   fields: { action: neededWord('ACTION', `done ACTION: which one? ${WHICH}`) },
   run(memory, { action: name }) {
-    const learnings = learningsOf(memory);
+    const learnings = new Learnings(memory.shared);
     const action = namedIn(learnings.readToChange().actions, 'action', name);
     const isKnown = learnings.finish(action);
     return { lines: `action ${shortId(action.id)} is done${isKnown ? ' already' : ''}`, value: { action: action.id } };
@@ -209,7 +210,7 @@ export const dropLearning = verb({
   summary: 'a learning does not hold any more; its actions go with it',
   fields: { id: neededWord('ID', `drop ID: which learning? ${WHICH}`) },
   run(memory, { id: name }) {
-    const learnings = learningsOf(memory);
+    const learnings = new Learnings(memory.shared);
     const state = learnings.readToChange();
     const dropped = [...state.dropped].map((gone) => [gone, { id: gone, text: 'dropped already' }] as const);
     const { id } = namedIn(
@@ -221,8 +222,3 @@ export const dropLearning = verb({
     return { lines: `learning ${shortId(id)} is dropped${isKnown ? ' already' : ''}`, value: { learning: id } };
   },
 });
-
-/** Agents of all sessions read them, wherever these are recorded. */
-export function learningsOf({ places, stamp, isBridges, surroundings }: Memory): Learnings {
-  return new Learnings({ places: isBridges ? new Places(homeFolder(surroundings.variables)) : places, stamp });
-}

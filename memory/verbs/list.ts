@@ -4,7 +4,7 @@ import { UsageError } from '../../src/errors.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { agentWord, stateCell } from '../condition/words.js';
 import { type ListedSession, type ListOptions, listSessions, rowValue } from '../look/list.js';
-import type { Memory } from '../sessions/memory.js';
+import type { Viewer } from '../sessions/views.js';
 import { directoryWord, pathWord, purposeWord } from '../show/rowWords.js';
 import { ago } from '../show/status.js';
 import { flag } from './fields.js';
@@ -73,7 +73,7 @@ export const list = verb({
 });
 
 /** @returns where a session began, or where its agent is, if the list does not say it */
-function placeLine(session: ListedSession, { workspace, surroundings, stamp }: Memory, where: Where): string[] {
+function placeLine(session: ListedSession, { workspace, surroundings, stamp }: Viewer, where: Where): string[] {
   const { session_id, directory, agent_directory, condition } = session;
   if (where === 'everywhere') return [];
   const word = (path: string) => oneLine(pathWord(stamp.redact(path), surroundings.variables.HOME));

@@ -7,10 +7,10 @@ import { isUnfinished, meantFirst } from '../condition/weight.js';
 import { hasLeftNothing } from '../look/leftNothing.js';
 import { lookAt } from '../look/look.js';
 import type { Weighed } from '../look/marks.js';
+import type { Locating } from '../look/standing.js';
 import { type WeighedHere, weighedHere } from '../look/unfinished.js';
-import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
-import type { Viewer } from '../sessions/views.js';
+import type { Listener } from '../sessions/views.js';
 import { MOST_SHOWN } from './candidates.js';
 
 /** Ended sessions that are looked at for the one that ended last, the last begun first. */
@@ -24,7 +24,7 @@ export interface MeantHere {
   readonly asides: readonly string[];
 }
 
-type Meaning = Viewer & Pick<Memory, 'bindings' | 'implied' | 'isBridges' | 'unclear' | 'which'>;
+type Meaning = Locating & Listener;
 
 interface Asked {
   readonly id?: string | undefined;

@@ -2,7 +2,6 @@
 import * as z from 'zod/mini';
 import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import { inOrder, type PlannedPhase } from '../plans/planCheck.js';
-import type { Memory } from '../sessions/memory.js';
 
 /** Models write numbers where a plan has them: `1` and `"1"` are one id. */
 export const ID_SCHEMA = z.union([z.string().check(z.minLength(1)), z.int()]);
@@ -20,15 +19,18 @@ const PHASE = z.strictObject({
 /** The plan's check says how many phases a session may have, together with the other faults. */
 export const PHASES = z.array(PHASE);
 
-/** @returns the phases with ids as text, and files as the workspace names them */
-export function phasesOf(memory: Pick<Memory, 'pathOf'>, phases: z.output<typeof PHASES>): PlannedPhase[] {
+/**
+ * @param pathOf names a file as the workspace does
+ * @returns the phases with ids as text
+ */
+export function phasesOf(pathOf: (path: string) => string, phases: z.output<typeof PHASES>): PlannedPhase[] {
   return phases.map(({ id, name, agents, agent, parallel = false, blocked_by = [], files = [] }) => ({
     id: String(id),
     name,
     agents: agents ?? (agent === undefined ? [] : [agent]),
     parallel,
     blocked_by: [...new Set(blocked_by.map(String))],
-    files: [...new Set(files.map((path) => (path.trim() === '' ? '' : memory.pathOf(path.trim()))))],
+    files: [...new Set(files.map((path) => (path.trim() === '' ? '' : pathOf(path.trim()))))],
   }));
 }
 

@@ -1,13 +1,13 @@
 /** Finds the session whose plan an agent means that has only just begun: its own conversation has none yet. */
 import { isUnfinished, meantFirst } from '../condition/weight.js';
 import { isImplicit } from '../fold/unused.js';
+import type { Locating } from '../look/standing.js';
 import { weighedHere } from '../look/unfinished.js';
 import { readPurpose } from '../observed/purpose.js';
-import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
-import type { Viewer } from '../sessions/views.js';
+import type { Listener } from '../sessions/views.js';
 
-type Meaning = Viewer & Pick<Memory, 'bindings' | 'holder' | 'implied' | 'isBridges' | 'unclear' | 'which'>;
+type Meaning = Locating & Listener;
 
 const MOST_NAMED = 5;
 

@@ -1,6 +1,8 @@
 /** The parts of ending worktrees that one and many have in common. */
+import { Handoffs } from '../handoffs/handoffs.js';
 import { insideOf } from '../look/inWorktrees.js';
-import type { Memory } from '../sessions/memory.js';
+import type { Locating } from '../look/standing.js';
+import type { Surroundings } from '../sessions/surroundings.js';
 import { backLines, cutOffLines } from '../show/endWords.js';
 import { worktreeAt } from '../workspaces/workspace.js';
 import { type Ended, endWorktree, finishWorktree } from '../worktrees/end.js';
@@ -17,20 +19,20 @@ import { squashMessage } from './squashMessage.js';
 import { unanswered } from './unanswered.js';
 import type { Door } from './verb.js';
 
-export function allOf({ surroundings }: Memory, place: RepositoryPlace): Worktree[] {
-  const found = findWorktrees(place, surroundings.process, surroundings.variables);
-  if (found === null) throw unanswered(place, surroundings.variables);
+export function allOf({ process, variables }: Surroundings, place: RepositoryPlace): Worktree[] {
+  const found = findWorktrees(place, process, variables);
+  if (found === null) throw unanswered(place, variables);
   return found;
 }
 
 export function examinedOf(
-  { surroundings }: Memory,
+  { variables }: Surroundings,
   place: RepositoryPlace,
   wanted: readonly Wanted[],
   worktrees: readonly Worktree[],
 ): Examined[] {
-  const found = examine(place, wanted, worktrees, surroundings.variables);
-  if (found === null) throw unanswered(place, surroundings.variables);
+  const found = examine(place, wanted, worktrees, variables);
+  if (found === null) throw unanswered(place, variables);
   return found;
 }
 
@@ -48,12 +50,11 @@ export interface Finished {
  * @returns a worktree of that name that is removed already, the last one; null if there is one, or none was
  */
 export function removedNamed(
-  memory: Memory,
+  { directory }: Surroundings,
   place: RepositoryPlace,
   name: string,
   worktrees: readonly Worktree[],
 ): Finished | null {
-  const { directory } = memory.surroundings;
   if (worktreesNamed(worktrees, name, directory).length > 0) return null;
   const removed = removedWorktrees(place.common);
   const [found] = worktreesNamed(removed.map(asWorktree), name, directory);
@@ -71,11 +72,10 @@ export function removedNamed(
  * @returns null if there is none of that name, or it had not really begun
  */
 export function finishNamed(
-  memory: Memory,
+  { directory, variables, process: here }: Surroundings,
   place: RepositoryPlace,
   { name, isRemote, way }: { readonly name: string; readonly isRemote: boolean; readonly way: Way | null },
 ): Finished | null {
-  const { directory, variables, process: here } = memory.surroundings;
   const running = runningRemovals(place.common, here);
   const [busy] = worktreesNamed(running.map(asWorktree), name, directory);
   const other = running.find(({ path, branch }) => busy?.path === path && busy.branch === branch);
@@ -109,11 +109,11 @@ function asWorktree({ path, branch, folder }: Removal): Worktree {
   return { path, branch, folder, ...none };
 }
 
-export async function aroundOf(memory: Memory, place: RepositoryPlace, worktrees: readonly Worktree[], door: Door) {
+export async function aroundOf(memory: Locating, place: RepositoryPlace, worktrees: readonly Worktree[], door: Door) {
   const inside = await insideOf(memory, worktrees, door.judge);
   const bridge = (await door.bridgeWork?.()) ?? { work: [], unasked: null };
   const home = stayingFolder(place);
-  const around: Around = { inside, bridge: bridge.work, offered: offeredIn(memory), worktrees, home };
+  const around: Around = { inside, bridge: bridge.work, offered: offeredIn(new Handoffs(memory)), worktrees, home };
   const isSeen = [...inside.values()].every(({ processes }) => processes !== null);
   const asides = [
     ...(isSeen ? [] : ['this host does not show where processes work, so none was looked for']),
@@ -131,7 +131,7 @@ export interface EndOne {
   readonly isRemote: boolean;
 }
 
-export async function endOne(memory: Memory, place: RepositoryPlace, one: EndOne): Promise<Ended> {
+export async function endOne(memory: Locating, place: RepositoryPlace, one: EndOne): Promise<Ended> {
   const { examined, worktrees, isRemote } = one;
   const { name, target, way, merged } = examined;
   const { path } = examined.worktree;

@@ -10,7 +10,6 @@ import { viewOf } from '../brief/view.js';
 import { worklogKind } from '../fold/rules/kind.js';
 import { lookAt } from '../look/look.js';
 import { readTranscript } from '../observed/transcript.js';
-import type { Memory } from '../sessions/memory.js';
 import type { Viewer } from '../sessions/views.js';
 import { flag, word } from './fields.js';
 import { type MeantHere, meantHere } from './meantHere.js';
@@ -38,7 +37,7 @@ function whyNone(sight: Sight): string {
 }
 
 /** A caller's view of the session to be resumed. */
-type Resumable = Resuming & Changing & Pick<Memory, 'claims' | 'look'>;
+type Resumable = Resuming & Changing;
 
 async function resumeTranscript({ clock, stamp, surroundings }: Viewer, path: string): Promise<Outcome> {
   const { redact } = stamp;

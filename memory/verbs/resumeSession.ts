@@ -6,7 +6,7 @@ import { lookAt } from '../look/look.js';
 import { conflictsOf } from '../plans/conflicts.js';
 import { callerHolder, startFields } from '../plans/holding.js';
 import { branchOf, nextPhases, openErrors, positionOf } from '../plans/position.js';
-import type { Memory } from '../sessions/memory.js';
+import type { Caller, Viewer } from '../sessions/views.js';
 import { writeOrRefuse } from '../sessions/write.js';
 import { CHANGES, changeOf } from './change.js';
 import { afterMoves, endSession } from './ending.js';
@@ -78,11 +78,11 @@ function requireChanges({
     );
 }
 
-function linesOf(memory: Memory, state: Worklog, input: Input<typeof FIELDS>): WorklogLine[] {
+function linesOf(memory: Viewer & Caller, state: Worklog, input: Input<typeof FIELDS>): WorklogLine[] {
   const { session: _, decision, phase_id, reason, decided_by, agent, ...changes } = input;
   const step = phaseOf(state, phase_id);
   if (decision === 'skip') return [worklogKind.line('step', { step, to: 'skipped', reason, decided_by })];
-  const held = startFields(memory, state, { step, agent, holder: callerHolder(memory) });
+  const held = startFields(memory.surroundings.process, state, { step, agent, holder: callerHolder(memory) });
   const start = worklogKind.line('step', { step, to: 'in_progress', agent, ...held });
   return decision === 'adjust' ? [changeOf(memory, changes), start] : [start];
 }

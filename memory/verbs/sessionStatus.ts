@@ -1,4 +1,5 @@
 /** How a session is, whole, for a program: also that there is none. */
+import type { ProcessIdentity } from '../../src/host/identity.js';
 import { damageLines } from '../condition/words.js';
 import { holderWords } from '../fold/holder.js';
 import { unsettledOf } from '../fold/state.js';
@@ -8,7 +9,6 @@ import { conflictsOf } from '../plans/conflicts.js';
 import { isHolderAlive } from '../plans/holding.js';
 import { nextPhases, openErrors } from '../plans/position.js';
 import { unattributedChanges } from '../plans/seenChanges.js';
-import type { Memory } from '../sessions/memory.js';
 import { hasNoPlan, unfinishedBesides } from './planMeant.js';
 import { type Outcome, verb } from './verb.js';
 
@@ -36,7 +36,7 @@ export const sessionStatus = verb({
         ...(damage.length > 0 && { damage }),
         attention: condition.doing,
         stuck: condition.stuck !== null,
-        holders: holdersIn(memory, look.log),
+        holders: holdersIn(memory.surroundings.process, look.log),
         unresolved_errors: openErrors(look.log),
         conflicts: conflictsOf(memory, look, place),
         unattributed_changes: unattributedChanges(look, place.root),
@@ -48,12 +48,12 @@ export const sessionStatus = verb({
 });
 
 /** @returns for each phase in progress the agent that has it, and whether that one lives; null if it cannot be seen */
-function holdersIn(memory: Memory, log: Look['log']) {
+function holdersIn(here: ProcessIdentity, log: Look['log']) {
   return [...log.steps.values()]
     .filter(({ status }) => status === 'in_progress')
     .map((step) => {
       const { id, holder, agent } = step;
-      return { phase: id, holder, agent, words: holderWords(step), alive: isHolderAlive(memory, log, step) };
+      return { phase: id, holder, agent, words: holderWords(step), alive: isHolderAlive(here, log, step) };
     });
 }
 

@@ -6,8 +6,7 @@ import { isOfWork } from '../brief/ownPath.js';
 import { Git } from '../git/git.js';
 import { hasLeftNothing } from '../look/leftNothing.js';
 import { lookAt } from '../look/look.js';
-import { standingIn } from '../look/standing.js';
-import type { Memory } from '../sessions/memory.js';
+import { type Locating, standingIn } from '../look/standing.js';
 import { worktreeAt } from '../workspaces/workspace.js';
 import { unanswered } from './unanswered.js';
 
@@ -35,7 +34,7 @@ export interface Squashed {
  * @returns a title, a block for each session that began or entered there (purpose, summary, steps, files), and the commits' titles
  * @throws UnreachableError if git does not answer
  */
-export async function squashMessage(memory: Memory, { path, name, into }: Squashed): Promise<string> {
+export async function squashMessage(memory: Locating, { path, name, into }: Squashed): Promise<string> {
   const { known, guests } = standingIn(memory, worktreeAt(path));
   const ids = [...(known?.sessions ?? []), ...guests.map(({ id }) => id)].slice(-MOST_SESSIONS);
   const blocks: Block[] = [];
@@ -83,7 +82,7 @@ interface Block {
 }
 
 /** @returns null if it cannot be read, or has nothing to say, as a chat that has left nothing */
-async function blockOf(memory: Memory, id: string, path: string): Promise<Block | null> {
+async function blockOf(memory: Locating, id: string, path: string): Promise<Block | null> {
   const session = memory.look(id);
   if (session === null) return null;
   const look = await lookAt(memory, session);

@@ -28,7 +28,7 @@ export const start = verb({
     if (!known.success) throw new UsageError(`--type is one of ${TYPES.join(', ')}, not ${JSON.stringify(type)}`);
     if (from !== null && branch !== null)
       throw new UsageError('--from and --branch exclude each other: give one of them');
-    const place = placeOf(memory);
+    const place = placeOf(memory.surroundings);
     const { variables } = memory.surroundings;
     const { redact } = memory.stamp;
     const unfetched = fetch ? fetchRemotes(place, variables) : null;

@@ -8,8 +8,8 @@ import { generate } from '../keeping/generate.js';
 import { RefusedError } from '../logs/kind.js';
 import { makeBelow } from '../mirror/below.js';
 import { activeIn, type Mirror, makeMirror, mirrorAt, placeIn } from '../mirror/mirror.js';
-import type { Memory } from '../sessions/memory.js';
 import { stateDirOf } from '../sessions/stateDir.js';
+import type { Viewer } from '../sessions/views.js';
 import { neededWord, word } from './fields.js';
 import { meant } from './meant.js';
 import { verb } from './verb.js';
@@ -46,7 +46,7 @@ export const writeState = verb({
 });
 
 /** @throws UsageError if the workspace has no mirror; RefusedError if it leads out of the workspace */
-function mirrorHere(memory: Memory): Mirror {
+function mirrorHere(memory: Viewer): Mirror {
   const { workspace } = memory;
   const stateDir = stateDirOf(memory, workspace);
   if (stateDir !== null) return mirrorAt(workspace.root, stateDir);

@@ -1,5 +1,5 @@
 import { oneLine } from '../../src/log/visibleText.js';
-import { describeDuration, isoTime, localTime } from '../../src/time.js';
+import { describeDuration, isoTimeOrNull, localTime } from '../../src/time.js';
 import type { Quiet } from '../condition/stuck.js';
 import { doingWords, OVER, SEEMS_STUCK, waitWords } from '../condition/words.js';
 import { settledCounts } from '../logs/settledCounts.js';
@@ -85,5 +85,5 @@ function scanLines({ since, changes, is_unanswered }: SinceScan): string[] {
 }
 
 function changesOf({ since, complete, changes }: SinceScan) {
-  return { since: since === null ? null : isoTime(since), complete, ...changes };
+  return { since: isoTimeOrNull(since), complete, ...changes };
 }

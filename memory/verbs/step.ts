@@ -1,10 +1,12 @@
 import { UsageError } from '../../src/errors.js';
 import { type WorklogFields, worklogKind } from '../fold/rules/kind.js';
 import { RefusedError } from '../logs/kind.js';
+import type { Stamp } from '../logs/line.js';
 import { addSteps, freeStepId } from '../plans/addedSteps.js';
 import { callerHolder, claimFields, takenBy } from '../plans/holding.js';
-import type { Memory } from '../sessions/memory.js';
+import type { Continuing } from '../programs/afterEnd.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import type { Listener } from '../sessions/views.js';
 import { writeOrRefuse } from '../sessions/write.js';
 import { afterMoves } from './ending.js';
 import { choice, list, option, VALUE_OF_FLAG, word } from './fields.js';
@@ -36,7 +38,7 @@ export const step = verb({
   },
   run(memory, input) {
     const session = meant(memory, input);
-    return input.add === undefined ? move(memory, session, input) : add(memory, session, input.add.trim());
+    return input.add === undefined ? move(memory, session, input) : add(session, input.add.trim(), memory.stamp);
   },
 });
 
@@ -48,7 +50,11 @@ interface Move {
   readonly file: readonly string[];
 }
 
-function move(memory: Memory, session: OpenSession, { step: id, to, reason, override, file }: Move): Outcome {
+function move(
+  memory: Continuing & Listener,
+  session: OpenSession,
+  { step: id, to, reason, override, file }: Move,
+): Outcome {
   if (id === undefined) throw new UsageError('which step? For example: watchkeeper track step 1 --start');
   if (to === undefined) throw new UsageError(UNCLEAR);
   const reasons = { [to === 'failed' ? 'fail' : 'skip']: reason, override };
@@ -68,19 +74,19 @@ function move(memory: Memory, session: OpenSession, { step: id, to, reason, over
 }
 
 /** The line is written also if another agent has the step, so that its refusal is counted. */
-function start(memory: Memory, session: OpenSession, fields: WorklogFields<'step'>): void {
+function start(memory: Continuing, session: OpenSession, fields: WorklogFields<'step'>): void {
   const claim = { step: fields.step, holder: callerHolder(memory) };
   try {
     writeOrRefuse(session, memory.stamp, (state) => [
-      worklogKind.line('step', { ...fields, ...claimFields(memory, state, claim) }),
+      worklogKind.line('step', { ...fields, ...claimFields(memory.surroundings.process, state, claim) }),
     ]);
   } catch (error) {
     const isTaken = error instanceof RefusedError && error.code === 'taken';
-    throw (isTaken ? takenBy(memory, session.log.state, claim) : null) ?? error;
+    throw (isTaken ? takenBy(memory.surroundings.process, session.log.state, claim) : null) ?? error;
   }
 }
 
-function add({ stamp }: Pick<Memory, 'stamp'>, session: OpenSession, title: string): Outcome {
+function add(session: OpenSession, title: string, stamp: Stamp): Outcome {
   if (title === '') throw new UsageError('a step without a title: give --add some words');
   let next = '';
   const [refusal] = addSteps(session.log, stamp, (state) => {

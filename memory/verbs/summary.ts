@@ -7,14 +7,14 @@ import { pullRequestLines, summaryLines } from '../brief/workSummary.js';
 import type { Worklog } from '../fold/worklog.js';
 import { commitsMade, type MadeCommit } from '../git/history.js';
 import { Draw } from '../learnings/draw.js';
+import { Learnings } from '../learnings/learnings.js';
 import { type Look, lookAt } from '../look/look.js';
 import { recordsOfSession } from '../observed/records.js';
-import type { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import type { Viewer } from '../sessions/views.js';
 import { lostDirectory } from '../show/directory.js';
 import { failuresOf } from '../show/learningWords.js';
 import { flag } from './fields.js';
-import { learningsOf } from './learn.js';
 import { MAYBE_ID } from './meant.js';
 import { meantHere } from './meantHere.js';
 import { type Outcome, verb } from './verb.js';
@@ -31,7 +31,7 @@ export const summary = verb({
     const { checks, failures, hasCalls, committing } = await readAgain(memory, session, ownPath);
     const quiet = quietIn(memory, look, committing);
     const meanwhile = hasCalls ? [] : madeMeanwhile(memory, look);
-    const learnings = [...learningsOf(memory).read().learnings.values()].filter(
+    const learnings = [...new Learnings(memory.shared).read().learnings.values()].filter(
       ({ session_id }) => session_id === session.id,
     );
     const overcome = failures.filter(({ worked }) => worked.size > 0);
@@ -43,7 +43,7 @@ export const summary = verb({
 });
 
 /** Reads the transcripts once more: what a call said last is not in the fold. */
-async function readAgain(memory: Memory, { folder, log }: OpenSession, ownPath: OwnPath) {
+async function readAgain(memory: Viewer, { folder, log }: OpenSession, ownPath: OwnPath) {
   const checks = new Checks((path) => ownPath(path) !== null);
   const { redact } = memory.stamp;
   const draw = new Draw(redact);
@@ -62,7 +62,7 @@ async function readAgain(memory: Memory, { folder, log }: OpenSession, ownPath: 
 }
 
 /** Asks git only if a call may have made a commit that its output does not name, and the session's directory is there. */
-function quietIn(memory: Memory, { log, fold }: Look, calls: readonly CommittingCall[]): QuietCommits {
+function quietIn(memory: Viewer, { log, fold }: Look, calls: readonly CommittingCall[]): QuietCommits {
   const named = fold?.commits ?? [];
   const root = memory.workspaceOf(log)?.root ?? null;
   const made = calls.length > 0 ? madeAfter(memory, log, Math.min(...calls.map(({ from }) => from))) : null;
@@ -71,13 +71,13 @@ function quietIn(memory: Memory, { log, fold }: Look, calls: readonly Committing
 }
 
 /** @returns the commits that were made in the session's worktree between its beginning and its end, by anybody */
-function madeMeanwhile(memory: Memory, { log }: Look): MadeCommit[] {
+function madeMeanwhile(memory: Viewer, { log }: Look): MadeCommit[] {
   const [from, to] = [log.created_at, log.end?.at ?? memory.clock.now()];
   return from === null ? [] : (madeAfter(memory, log, from) ?? []).filter(({ at }) => at <= to);
 }
 
 /** @returns null if the session did not begin in a repository, its directory is gone, or git cannot be asked */
-function madeAfter(memory: Memory, log: Worklog, at: number): MadeCommit[] | null {
+function madeAfter(memory: Viewer, log: Worklog, at: number): MadeCommit[] | null {
   const root = memory.workspaceOf(log)?.root ?? null;
   const baseline = log.facts?.baseline ?? null;
   const isThere = root !== null && baseline !== null && lostDirectory(memory, log) === null;

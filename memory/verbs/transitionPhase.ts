@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { ProcessIdentity } from '../../src/host/identity.js';
 import { overBy } from '../fold/rules/kind.js';
 import { MOVES } from '../fold/rules/steps.js';
 import type { Step } from '../fold/worklog.js';
@@ -9,8 +10,9 @@ import { callerHolder, takenBy } from '../plans/holding.js';
 import { nextPhases } from '../plans/position.js';
 import { unattributedChanges, unseenFiles } from '../plans/seenChanges.js';
 import { linesOfTransition, requireUsable, starterOf, type Transition } from '../plans/transition.js';
-import type { Memory } from '../sessions/memory.js';
+import type { Continuing } from '../programs/afterEnd.js';
 import type { OpenSession } from '../sessions/sessions.js';
+import type { Listener, Viewer } from '../sessions/views.js';
 import { writeTogether } from '../sessions/write.js';
 import { ERROR_TYPES } from '../words.js';
 import { afterMoves } from './ending.js';
@@ -86,7 +88,7 @@ export const transitionPhase = verb({
   },
 });
 
-function transitionOf(memory: Memory, session: OpenSession, input: Input<typeof FIELDS>): Transition {
+function transitionOf(memory: Continuing & Listener, session: OpenSession, input: Input<typeof FIELDS>): Transition {
   const { token_usage, error, decided_by } = input;
   const [agent, reason] = [filled(input.agent), filled(input.reason)];
   const pathOf = (path: string) => (path === '' ? '' : memory.pathOf(path, session.log.state));
@@ -143,7 +145,7 @@ function contextOf(given: Readonly<Record<string, readonly string[] | undefined>
 }
 
 /** @returns null if the session's directory is in no repository, or git does not answer: then the phase ends without a checkpoint */
-function markOf(memory: Memory, { log }: OpenSession): Transition['mark'] {
+function markOf(memory: Viewer, { log }: OpenSession): Transition['mark'] {
   const place = memory.workspaceOf(log.state) ?? memory.workspace;
   const state = place.kind === 'git' ? new Git(place.root, memory.surroundings.variables).state() : null;
   if (state === null || state === 'unanswered') return null;
@@ -152,7 +154,7 @@ function markOf(memory: Memory, { log }: OpenSession): Transition['mark'] {
 }
 
 /** What a completion is compared with. A look at the whole session takes as long as all the rest of a call. */
-async function seenOf(memory: Memory, { log: { state: log }, folder }: OpenSession) {
+async function seenOf(memory: Viewer, { log: { state: log }, folder }: OpenSession) {
   const session = { log, folder, workspace: memory.workspaceOf(log) };
   const { fold } = await observe(session, { folders: memory.programs, redact: memory.stamp.redact });
   return { log, fold };
@@ -171,16 +173,17 @@ interface Moved {
 const LISTS = { completed: 'completed', failed: 'failed', skipped: 'skipped', in_progress: 'started' } as const;
 
 /** @throws RefusedError with the phases that can be started, if nothing of it was applied */
-function move(memory: Memory, session: OpenSession, transition: Transition): Moved {
+function move(memory: Viewer, session: OpenSession, transition: Transition): Moved {
+  const here = memory.surroundings.process;
   let lines: ReturnType<typeof linesOfTransition> = [];
   try {
     const outcomes = writeTogether(session, memory.stamp, (state) => {
-      lines = linesOfTransition(memory, state, transition);
+      lines = linesOfTransition(here, state, transition);
       return lines;
     });
     const [first] = outcomes;
     // A single line is written in any case, so that an illegal move is counted.
-    if (first && outcomes.every((outcome) => outcome !== null)) throw refusalOf(memory, session, transition, first);
+    if (first && outcomes.every((outcome) => outcome !== null)) throw refusalOf(here, session, transition, first);
     return movedBy(lines, outcomes);
   } catch (error) {
     throw error instanceof RefusedError ? withMoves(session, transition, error) : error;
@@ -188,10 +191,10 @@ function move(memory: Memory, session: OpenSession, transition: Transition): Mov
 }
 
 /** @returns the refusal; if another agent was faster, with the words and details of that agent */
-function refusalOf(memory: Memory, { log }: OpenSession, transition: Transition, refusal: Refusal) {
+function refusalOf(here: ProcessIdentity, { log }: OpenSession, transition: Transition, refusal: Refusal) {
   const { next, holder } = transition;
   const agent = starterOf(transition);
-  const taken = next.map((step) => takenBy(memory, log.state, { step, agent, holder })).find((one) => one !== null);
+  const taken = next.map((step) => takenBy(here, log.state, { step, agent, holder })).find((one) => one !== null);
   return refusal.code === 'taken' && taken ? taken : new RefusedError(refusal);
 }
 

@@ -9,7 +9,7 @@ export const validatePlan = verb({
   isAnywhere: true,
   fields: { phases: given(PHASES) },
   run(memory, { phases }) {
-    const { violations, order, batches } = checkPlan(phasesOf(memory, phases));
+    const { violations, order, batches } = checkPlan(phasesOf((path) => memory.pathOf(path), phases));
     const valid = violations.length === 0;
     return {
       lines: valid ? [`the plan is valid: ${order.join(', ')}`] : violations.map(({ message }) => message),

@@ -4,7 +4,8 @@ import { UsageError } from '../../src/errors.js';
 import { ambiguous } from '../../src/ids.js';
 import { type Inside, insideOf } from '../look/inWorktrees.js';
 import { listSessions } from '../look/list.js';
-import type { Memory } from '../sessions/memory.js';
+import type { Surroundings } from '../sessions/surroundings.js';
+import type { Viewer } from '../sessions/views.js';
 import { ago } from '../show/status.js';
 import {
   ageCell,
@@ -16,13 +17,14 @@ import {
   removedNotes,
   sizeCell,
 } from '../show/worktreeWords.js';
-import { findWorktrees, type ListedWorktree, listWorktrees, type WorktreeList } from '../worktrees/list.js';
+import { type ListedWorktree, listWorktrees, type WorktreeList } from '../worktrees/list.js';
 import { type RepositoryPlace, repositoryAt, stayingFolder } from '../worktrees/place.js';
 import type { Removal } from '../worktrees/records.js';
 import { sizeOf } from '../worktrees/size.js';
 import { wayBack } from '../worktrees/wayBack.js';
 import { type Worktree, worktreeAround, worktreesNamed } from '../worktrees/worktree.js';
 import { flag, neededWord } from './fields.js';
+import { allOf } from './removeWorktrees.js';
 import { unanswered } from './unanswered.js';
 import { type Outcome, verb } from './verb.js';
 
@@ -37,9 +39,10 @@ export const list = verb({
     'every worktree of the repository, whichever program made it: changes,\nwhether it is merged, who works in it; --size: with the room it takes;\n--removed: instead, the way back to each removed one',
   fields: { size: flag('[--size|--removed]'), removed: flag('') },
   async run(memory, { size, removed: isOfRemoved }, { judge }): Promise<Outcome> {
-    const place = placeOf(memory);
-    const found = listWorktrees(place, memory.surroundings.process, memory.surroundings.variables);
-    if (found === null) throw unanswered(place, memory.surroundings.variables);
+    const { process, variables } = memory.surroundings;
+    const place = placeOf(memory.surroundings);
+    const found = listWorktrees(place, process, variables);
+    if (found === null) throw unanswered(place, variables);
     const { base, worktrees, removed, unfinished, running, kept } = found;
     const going = new Set([...unfinished, ...running].map(({ folder }) => folder));
     const inside = await insideOf(memory, worktrees, judge);
@@ -79,7 +82,7 @@ export const path = verb({
   summary: 'prints the folder of a worktree, for `cd`; NAME is TYPE/NAME, a branch,\na folder, or the name alone',
   fields: { name: neededWord('NAME', 'path NAME: which worktree? `watchkeeper worktree list` shows all') },
   run(memory, { name }): Outcome {
-    const { path, ghost } = worktreeNamed(memory, name);
+    const { path, ghost } = worktreeNamed(memory.surroundings, name);
     if (ghost?.kind === 'folder_gone' || ghost?.kind === 'unreadable')
       throw new UsageError(`the folder of ${name} is gone: ${path}`);
     return { value: { path }, lines: path };
@@ -87,19 +90,15 @@ export const path = verb({
 });
 
 /** @throws UsageError if the caller's directory is in no repository */
-export function placeOf({ surroundings: { directory } }: Memory): RepositoryPlace {
+export function placeOf({ directory }: Surroundings): RepositoryPlace {
   const place = repositoryAt(directory);
   if (place === null) throw new UsageError(`${directory} is in no git repository: change to one first`);
   return place;
 }
 
 /** @throws UsageError if there is no such worktree, or several may be meant; UnreachableError if git does not answer */
-function worktreeNamed(memory: Memory, name: string): Worktree {
-  const place = placeOf(memory);
-  const { process, variables, directory } = memory.surroundings;
-  const worktrees = findWorktrees(place, process, variables);
-  if (worktrees === null) throw unanswered(place, memory.surroundings.variables);
-  return worktreeAmong(worktrees, name, directory);
+function worktreeNamed(surroundings: Surroundings, name: string): Worktree {
+  return worktreeAmong(allOf(surroundings, placeOf(surroundings)), name, surroundings.directory);
 }
 
 /** @throws UsageError if there is no such worktree, or several may be meant */
@@ -146,7 +145,7 @@ function removalValue(removal: Removal, place: RepositoryPlace, isCutOff = false
   return { name, path, at, kept, way_back: wayBack(removal, stayingFolder(place), isCutOff) };
 }
 
-function removedLines({ clock, stamp }: Memory, { removed, kept }: WorktreeList, place: RepositoryPlace): string[] {
+function removedLines({ clock, stamp }: Viewer, { removed, kept }: WorktreeList, place: RepositoryPlace): string[] {
   const now = clock.now();
   const recorded = removed.flatMap((removal) => [
     `${removal.name}, removed ${ago(now - removal.at)}, was in ${removal.path}; the way back:`,
@@ -169,7 +168,7 @@ interface Notes {
   readonly below: readonly string[];
 }
 
-function tableOf({ clock, stamp, surroundings }: Memory, rows: readonly Row[], { base, unfinished, below }: Notes) {
+function tableOf({ clock, stamp, surroundings }: Viewer, rows: readonly Row[], { base, unfinished, below }: Notes) {
   const now = clock.now();
   const { redact } = stamp;
   const { HOME } = surroundings.variables;

@@ -5,6 +5,7 @@ import { linesFrom } from '../../src/files/lines.js';
 import { describeFileTrouble, openPlainFile } from '../../src/files/plainFile.js';
 import type { AgentName, CriticalEvent, ReachedStep } from '../../src/jobs/incidents.js';
 import { parseRecord } from '../../src/journal/record.js';
+import { isObject } from '../../src/json.js';
 
 /** Remembers its last position, and starts over when the file was truncated or replaced. */
 export class Tail {
@@ -82,7 +83,7 @@ export function parseEvent(text: string): CriticalEvent | null {
 function withoutStrange(event: CriticalEvent): CriticalEvent {
   const { untrusted_excerpt: excerpt, asked, agent, step, ...rest } = event;
   const texts = Object.fromEntries(PLAIN_TEXTS.map((name) => [name, isText(event[name]) ? event[name] : null]));
-  const details = isRecord(event.details) ? event.details : null;
+  const details = isObject(event.details) ? event.details : null;
   return {
     ...rest,
     ...texts,
@@ -96,17 +97,13 @@ function withoutStrange(event: CriticalEvent): CriticalEvent {
 }
 
 function isStep(value: unknown): value is ReachedStep {
-  return isRecord(value) && isText(value.title) && Number.isInteger(value.number) && Number.isInteger(value.of);
+  return isObject(value) && isText(value.title) && Number.isInteger(value.number) && Number.isInteger(value.of);
 }
 
 function isAgent(value: unknown): value is AgentName {
-  return isRecord(value) && isText(value.name) && (value.version === null || isText(value.version));
+  return isObject(value) && isText(value.name) && (value.version === null || isText(value.version));
 }
 
 function isText(value: unknown): value is string {
   return typeof value === 'string';
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

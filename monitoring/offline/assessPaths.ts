@@ -8,7 +8,7 @@ import { counted } from '../../src/counted.js';
 import { UsageError } from '../../src/errors.js';
 import { JOURNAL_SUFFIX, journalName } from '../../src/journal/path.js';
 import { batchesOf, type JournalSource } from '../../src/journal/reader.js';
-import { isoTime } from '../../src/time.js';
+import { isoTimeOrNull } from '../../src/time.js';
 import { groupTranscripts, transcriptAt } from '../../src/transcripts/companions.js';
 import type { TranscriptFormat } from '../../src/transcripts/draft/draft.js';
 import { type TranscriptFiles, TranscriptTail } from '../../src/transcripts/transcriptTail.js';
@@ -131,7 +131,7 @@ async function assess(journal: JournalFile, options: AssessOptions) {
     session_id: sessionId ?? journalName(journal.files.path),
     format: tail.format,
     ...assessment,
-    next_deadline: deadline === null ? null : isoTime(deadline),
+    next_deadline: isoTimeOrNull(deadline),
     ...rest,
   };
   return { session, isBlank };
@@ -166,8 +166,8 @@ async function replayJournal(tail: TranscriptTail, { thresholds, now }: AssessOp
     diagnostics,
     isBlank,
     replay: {
-      from: from === null ? null : isoTime(from),
-      to: to === null ? null : isoTime(to),
+      from: isoTimeOrNull(from),
+      to: isoTimeOrNull(to),
       judged_instants: judged,
       still_true: last.findings.map((finding) => finding.rule),
     },

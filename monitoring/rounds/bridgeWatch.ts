@@ -10,7 +10,7 @@ import { describeError } from '../../src/errors.js';
 import { isProcessAlive, type ProcessIdentity } from '../../src/host/identity.js';
 import type { BridgeAbsence, Presence } from '../../src/jobs/presence.js';
 import { RepeatedService } from '../../src/rounds.js';
-import { describeDuration, isoTime, SECOND } from '../../src/time.js';
+import { describeDuration, isoTime, isoTimeOrNull, SECOND } from '../../src/time.js';
 import { Unchanged } from '../../src/unchanged.js';
 import type { ActingContext } from '../actors/actedFolders.js';
 import { noticeEvent } from '../events/notice.js';
@@ -110,7 +110,7 @@ export class BridgeWatch extends RepeatedService {
     const details = {
       host: here.host,
       since: isoTime(absence.since),
-      last_word: absence.last_word === null ? null : isoTime(absence.last_word),
+      last_word: isoTimeOrNull(absence.last_word),
       ...(step === 'closed' && { gone_ms: Math.round(clock.now() - absence.since) }),
     };
     const reason = `no_bridge_for_${Math.round(goneMs / SECOND)}_s`;

@@ -1,7 +1,7 @@
 /** The verdict on one session at one instant: a pure function that explains its result. */
 import type { Rule, Thresholds } from '../../src/config/rules.js';
 import type { ConsideredWait, Finding } from '../../src/jobs/findings.js';
-import { isoTime } from '../../src/time.js';
+import { isoTimeOrNull } from '../../src/time.js';
 import { type AgentClock, agentsAtWork, describeClocks } from './clocks/agentClocks.js';
 import {
   isPersonAsked,
@@ -180,7 +180,7 @@ function quiet(state: TimelineState, verdict: Assessment['verdict']): Assessment
 }
 
 function countsOf({ toolCount, lastToolCall }: TimelineState) {
-  return { tool_count: toolCount, last_tool_call: lastToolCall === null ? null : isoTime(lastToolCall) };
+  return { tool_count: toolCount, last_tool_call: isoTimeOrNull(lastToolCall) };
 }
 
 function attentionOf(silence: SilenceReading, clocks: SilenceReadings, now: number): Assessment['attention'] {

@@ -2,8 +2,9 @@
  * Reads the published state of a program's processes, as another program's files are read: it may be absent, torn, huge, a link or another
  * user's. Then nothing is published.
  */
-import { readdirSync, type Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { join } from 'node:path';
+import { namesIn } from '../files/entries.js';
 import { requireOwn } from '../files/ownFile.js';
 import { READ_NO_LINK, readPlainFileSync } from '../files/plainFile.js';
 import { parseObject } from '../json.js';
@@ -57,13 +58,5 @@ function fieldsIn(path: string, longestBytes: number): Readonly<Record<string, u
     return Array.isArray(fields) ? null : fields;
   } catch {
     return null;
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }

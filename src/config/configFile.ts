@@ -6,6 +6,7 @@ import type * as z from 'zod';
 import { errorCode } from '../errors.js';
 import { describeFileTrouble, readPlainFile } from '../files/plainFile.js';
 import { isProjectKey } from '../ids.js';
+import { isObject } from '../json.js';
 import type { Faults } from './faults.js';
 import { parseJsonText } from './jsonText.js';
 import { type ProjectEntry, type ProjectFile, projectEntry, projectFile } from './projectFile.js';
@@ -69,5 +70,5 @@ function partsOf(given: unknown, shape: Readonly<Record<string, z.ZodType>>): Re
 }
 
 function objectOf(given: unknown): Record<string, unknown> {
-  return typeof given === 'object' && given !== null && !Array.isArray(given) ? { ...given } : {};
+  return isObject(given) ? { ...given } : {};
 }

@@ -1,5 +1,5 @@
 /** Looks at files that others have named: in a transcript, a list of git, or by hand. */
-import { lstatSync, type Stats, statSync } from 'node:fs';
+import { lstatSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { errorCode } from '../errors.js';
 
 /** `none`: nothing is there, or can be. `unknown`: the look failed, so nothing may be said of the file, least of all that it is gone. */
@@ -43,4 +43,13 @@ function absence(error: unknown): 'none' | 'unknown' {
 
 function seen(sight: Sight): Stats | undefined {
   return typeof sight === 'string' ? undefined : sight;
+}
+
+/** @returns the path behind all links; null if it leads nowhere */
+export function realPathOf(path: string): string | null {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return null;
+  }
 }

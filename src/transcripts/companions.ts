@@ -3,8 +3,9 @@
  * folders below), up to 2.0 next to the session's own. The names only say which files to read; their content decides.
  */
 
-import { type BigIntStats, type Dirent, lstatSync, readdirSync, statSync } from 'node:fs';
+import { type BigIntStats, lstatSync, statSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
+import { entriesIn, namesIn } from '../files/entries.js';
 import { readPlainFileSync } from '../files/plainFile.js';
 import { JOURNAL_SUFFIX } from '../journal/path.js';
 import { JournalTail } from '../journal/reader.js';
@@ -77,26 +78,10 @@ function statOf(folder: string): BigIntStats | null {
 
 /** Without `node:fs/promises`, which a hook would have to load. */
 function agentFilesBelow(folder: string): string[] {
-  return entriesOf(folder).flatMap((entry) => {
+  return entriesIn(folder).flatMap((entry) => {
     if (entry.isDirectory()) return agentFilesBelow(join(folder, entry.name));
     return entry.isFile() && AGENT_FILE.test(entry.name) ? [join(folder, entry.name)] : [];
   });
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
-}
-
-function entriesOf(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
 }
 
 /** The file among `paths` whose session the sub-agent names. */

@@ -2,8 +2,8 @@
  * Finds the transcripts of a session's sub-agents as they appear, by the rules of `companions.ts`. A folder is read only if it has
  * changed; a file, only until its first record says whose it is.
  */
-import { type Dirent, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { entriesIn } from '../files/entries.js';
 import { seenFile } from '../files/seenFile.js';
 import { JOURNAL_SUFFIX } from '../journal/path.js';
 import type { JournalRecord } from '../journal/record.js';
@@ -78,7 +78,7 @@ export class SubAgentFiles {
     const changed = seenFile(folder.path)?.mtimeMs ?? null;
     if (changed === null || changed === folder.readAs) return;
     folder.readAs = this.#clock.now() - changed > SURELY_LATER_MS ? changed : null;
-    for (const entry of entriesOf(folder.path)) {
+    for (const entry of entriesIn(folder.path)) {
       const isFolder = entry.isDirectory() && folder.isDeep;
       if (!isFolder && !(entry.isFile() && AGENT_FILE.test(entry.name))) continue;
       const path = join(folder.path, entry.name);
@@ -106,13 +106,5 @@ export class SubAgentFiles {
     this.#orphans.delete(path);
     this.#parents.set(agent, call);
     return [agent];
-  }
-}
-
-function entriesOf(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
   }
 }

@@ -5,17 +5,15 @@
  */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { describeError } from '../../src/errors.js';
+import { proofOptions } from '../harness/proofOptions.js';
 import { besiege } from './siege.js';
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '15' },
-    seed: { type: 'string', default: '1' },
-    out: { type: 'string', default: 'adversary-output' },
-    calm: { type: 'boolean', default: false },
-  },
+const values = proofOptions('adversary', {
+  minutes: [15, 'how long it takes'],
+  seed: [1, 'of the faults'],
+  out: ['adversary-output', 'the folder of the evidence'],
+  calm: [false, 'without an adversary'],
 });
 const MINUTE_MS = 60_000;
 const brokenOff = new AbortController();
@@ -28,8 +26,8 @@ async function main(): Promise<number> {
   if (existsSync(folder)) throw new Error(`${folder} holds an earlier run: name another folder with --out`);
   const { messages, deeds, lost, runCounts, violations } = await besiege({
     folder,
-    seed: Number(values.seed),
-    lengthMs: Number(values.minutes) * MINUTE_MS,
+    seed: values.seed,
+    lengthMs: values.minutes * MINUTE_MS,
     isCalm: values.calm,
     say,
     brokenOff: brokenOff.signal,

@@ -1,43 +1,36 @@
 /**
- * `npm run prove -- chaos --seed N --rounds M [--within SECONDS] [--out DIR] [--resume] [--lease MS] [--checks CRON] [--agents N]`: rounds of faults on real
- * processes, until M of them hit something or the time is over. `npm run prove -- chaos --failpoints`: every failpoint with SIGKILL, once. Exit code 0: nothing was
- * violated; 1: something was, and its evidence stays below DIR.
+ * `npm run prove -- chaos`: rounds of faults on real processes, until so many of them hit something or the time is over; with
+ * `--failpoints` every failpoint with SIGKILL, once. Exit code 0: nothing was violated; 1: something was, and its evidence stays.
  */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { describeError } from '../../src/errors.js';
+import { proofOptions } from '../harness/proofOptions.js';
 import { PACE, ROUNDS_PER_SCENE } from './cast.js';
 import { POINTS, planRound, type RoundPlan, systematicRound } from './plan.js';
 import { playScene } from './playScene.js';
 import { appendLine, type RoundResult, readLines, type SceneResult } from './records.js';
 import { failpointTable, roundLine, summary } from './report.js';
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string', default: '1' },
-    rounds: { type: 'string', default: '20' },
-    out: { type: 'string', default: 'chaos-output' },
-    lease: { type: 'string', default: String(PACE.leaseMs) },
-    /** The schedule by which the watchdog looks at everything. */
-    checks: { type: 'string', default: PACE.checks },
-    /** How many agents work at a time. */
-    agents: { type: 'string', default: String(PACE.concurrency) },
-    /** Seconds after which no further scene is begun. */
-    within: { type: 'string', default: '540' },
-    resume: { type: 'boolean', default: false },
-    failpoints: { type: 'boolean', default: false },
-    /** A file of plans made by hand, JSON; played again and again until so many rounds have hit. */
-    plans: { type: 'string' },
-  },
+const values = proofOptions('chaos', {
+  seed: [1, 'of the random faults'],
+  rounds: [20, 'how many must hit something'],
+  within: [540, 'seconds after which no further scene is begun'],
+  out: ['chaos-output', 'the folder of the evidence'],
+  resume: [false, 'continue the run in that folder'],
+  failpoints: [false, 'every failpoint with SIGKILL, once'],
+  lease: [PACE.leaseMs, 'milliseconds of a lease'],
+  checks: [PACE.checks, 'the schedule by which the watchdog looks at everything'],
+  agents: [PACE.concurrency, 'how many work at a time'],
+  plans: [null, 'a file of plans made by hand, JSON; played again and again until so many rounds have hit'],
 });
 const brokenOff = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => brokenOff.abort(new Error(`broken off by ${signal}; --resume goes on`)));
 }
 const out = resolve(values.out);
-const handmade = values.plans === undefined ? null : (JSON.parse(readFileSync(values.plans, 'utf8')) as RoundPlan[]);
-const pace = { leaseMs: Number(values.lease), checks: values.checks, concurrency: Number(values.agents) };
+const handmade = values.plans === null ? null : (JSON.parse(readFileSync(values.plans, 'utf8')) as RoundPlan[]);
+const pace = { leaseMs: values.lease, checks: values.checks, concurrency: values.agents };
 const scenesFile = join(out, 'scenes.jsonl');
 
 async function main(): Promise<number> {
@@ -47,7 +40,7 @@ async function main(): Promise<number> {
   mkdirSync(out, { recursive: true });
   const played = readLines<SceneResult>(scenesFile);
   const begun = performance.now();
-  const isOver = () => performance.now() - begun > 1_000 * Number(values.within);
+  const isOver = () => performance.now() - begun > 1_000 * values.within;
   for (let plans = next(played); plans.length > 0 && !isOver(); plans = next(played)) {
     brokenOff.signal.throwIfAborted();
     const result = await playScene(freeFolder(), plans, pace, tell, brokenOff.signal);
@@ -68,14 +61,14 @@ function next(played: readonly SceneResult[]): RoundPlan[] {
       rounds.length + ROUNDS_PER_SCENE,
     );
   }
-  const missing = Number(values.rounds) - rounds.filter(({ effective }) => effective).length;
+  const missing = values.rounds - rounds.filter(({ effective }) => effective).length;
   const count = Math.min(missing, ROUNDS_PER_SCENE);
   return Array.from({ length: Math.max(count, 0) }, (_, index) => planOf(rounds.length + index));
 }
 
 function planOf(round: number): RoundPlan {
   const plan = handmade?.[round % handmade.length];
-  return plan === undefined ? planRound(Number(values.seed), round) : { ...plan, round };
+  return plan === undefined ? planRound(values.seed, round) : { ...plan, round };
 }
 
 /** A scene that was broken off is not counted, and its folder stays. */

@@ -7,18 +7,16 @@ import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { describeError } from '../../src/errors.js';
 import { packageRoot } from '../../src/host/program.js';
+import { proofOptions } from '../harness/proofOptions.js';
 import { PACE } from './cast.js';
 import { MUTANTS, type Mutant } from './mutants.js';
 import { readLines, type SceneResult } from './records.js';
 
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string', default: '' },
-    out: { type: 'string', default: 'mutants-output' },
-  },
+const values = proofOptions('mutants', {
+  only: ['', 'words in the names of the mutants'],
+  out: ['mutants-output', 'the folder of the evidence'],
 });
 const SOURCES = [
   'bridge',

@@ -48,6 +48,6 @@ test('the limits are those of the code', () => {
 test("the plugin's example of a plan is taken, and has no fault", () => {
   const { phases, ...rest } = JSON.parse(fencedBelow(read('docs/plugin.md'), '## Plans over MCP', '```json'));
   expect(Object.keys(rest).filter((name) => !(name in createSession.fields))).toEqual([]);
-  const { violations, batches } = checkPlan(phasesOf({ pathOf: (path) => path }, PHASES.parse(phases)));
+  const { violations, batches } = checkPlan(phasesOf((path) => path, PHASES.parse(phases)));
   expect({ violations, batches }).toEqual({ violations: [], batches: [['1'], ['2', '3'], ['4']] });
 });

@@ -10,7 +10,9 @@ import {
   type SeenWording,
   WORDINGS,
 } from '../bridge/agents/failures/wordings.js';
+import { proofOptions } from '../harness/proofOptions.js';
 
+proofOptions('failures', {});
 const LONGEST_WORDING = 110;
 const reading = { now: Date.parse(READ_AT), zone: READ_IN };
 

@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { renderTable } from '../../bridge/command/table.js';
 import { packageRoot } from '../../src/host/program.js';
 import { describeDuration, HOUR } from '../../src/time.js';
+import { proofOptions } from '../harness/proofOptions.js';
 import { type FaultRow, measureFaults, measureQuietWords } from './measure.js';
 
+proofOptions('faults', {});
 const SESSIONS = join(packageRoot(), 'test/fixtures/sessions');
 
 function describeRow({ fault, rule, injected, found, delaysMs }: FaultRow): string[] {

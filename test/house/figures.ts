@@ -1,4 +1,4 @@
-/** The figures of the product's code, beside their goals. */
+/** The figures of the product's code, beside their goals. A goal that begins with a number is held by a test. */
 import { codeOnly } from '../architecture/sourceText.js';
 import { anysIn, commentWords, linesOfCode, mutualFolders, quantile, routinesIn, type Sources } from './measure.js';
 import { SPREAD } from './spread.js';
@@ -39,7 +39,7 @@ function sizesOf(sources: Sources): Figure[] {
     { name: `of these ${rings}`, here: byRing(sources, linesOfCode), goal: '' },
     { name: 'file, median / p95 / max lines', here: quantiles(files), goal: `max ${LONGEST_FILE}` },
     missing(
-      { name: `files over ${LONGEST_FILE} lines`, goal: '0, but for lists' },
+      { name: `files over ${LONGEST_FILE} lines`, goal: '0' },
       lengths.filter(({ lines }) => lines > LONGEST_FILE).map(({ path, lines }) => `${path}: ${lines} lines`),
     ),
     { name: 'function, median / p95 / max lines', here: quantiles(functions), goal: `max ${LONGEST_FUNCTION}` },
@@ -48,7 +48,7 @@ function sizesOf(sources: Sources): Figure[] {
       routines.filter(({ lines }) => lines > LONGEST_FUNCTION).map(({ place, lines }) => `${place}: ${lines} lines`),
     ),
     missing(
-      { name: `functions with more than ${MOST_PARAMETERS} parameters`, goal: 'at most 5' },
+      { name: `functions with more than ${MOST_PARAMETERS} parameters`, goal: 'at most 4' },
       wide.map(({ place, parameters }) => `${place}: ${parameters} parameters`),
     ),
   ];
@@ -63,10 +63,10 @@ function shapeOf(sources: Sources): Figure[] {
     missing({ name: 'folder pairs that import each other', goal: '0' }, mutualFolders(sources)),
     { name: '`any`', here: sum(texts.map(anysIn)), goal: '0' },
     { name: '"where" + "stand" + "tell" per 1,000 words of comments', here: hard.toFixed(1), goal: 'at most 3' },
-    { name: 'identifiers with "told" or "tell"', here: identifiersThatTell(texts), goal: '0' },
-    { name: 'bags (Parts, Options, Context)', here: bags.length, goal: '' },
-    { name: 'functions in bags', here: sum(bags.map((body) => body.match(CALLBACK)?.length ?? 0)), goal: '' },
-    { name: 'Pick<', here: sum(texts.map((text) => text.match(/\bPick</g)?.length ?? 0)), goal: '' },
+    { name: 'identifiers with "told" or "tell"', here: identifiersThatTell(texts), goal: 'at most 2' },
+    { name: 'bags (Parts, Options, Context)', here: bags.length, goal: 'at most 85' },
+    { name: 'functions in bags', here: sum(bags.map((body) => body.match(CALLBACK)?.length ?? 0)), goal: 'at most 53' },
+    { name: 'Pick<', here: sum(texts.map((text) => text.match(/\bPick</g)?.length ?? 0)), goal: 'at most 290' },
   ];
 }
 

@@ -1,16 +1,12 @@
-/**
- * `npm run prove -- house [--from COMMIT] [--at FOLDER] [--list] [--english PATH]`: the figures of the product's code beside their
- * goals, and the patterns of its English per ring. `--at` reads another checkout, `--from` prints what a commit had as well.
- * `--list` names what misses a goal. `--english` prints each place of a pattern below a path such as `memory/show`.
- */
+/** `npm run prove -- house`: the figures of the product's code beside their goals, and the patterns of its English per ring. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { renderTable } from '../../bridge/command/table.js';
 import { packageRoot } from '../../src/host/program.js';
 import { readSources } from '../architecture/sourceFiles.js';
+import { proofOptions } from '../harness/proofOptions.js';
 import { commentsIn, findingsIn, PATTERNS, ratesOf } from './english.js';
 import { type Figure, figuresOf, RINGS, textsOf } from './figures.js';
 import type { Sources } from './measure.js';
@@ -68,22 +64,19 @@ function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-const { values } = parseArgs({
-  options: {
-    from: { type: 'string' },
-    at: { type: 'string' },
-    list: { type: 'boolean' },
-    english: { type: 'string' },
-  },
+const values = proofOptions('house', {
+  from: [null, 'a commit, whose figures are printed as well'],
+  at: [null, 'another checkout that is read'],
+  list: [false, 'names what misses a goal'],
+  english: [null, 'a path, such as memory/show; prints each place of a pattern below it'],
 });
-const sources = readSources(RINGS, values.at === undefined ? packageRoot() : resolve(values.at));
-if (values.english !== undefined) printPlaces(sources, values.english);
+const sources = readSources(RINGS, values.at === null ? packageRoot() : resolve(values.at));
+if (values.english !== null) printPlaces(sources, values.english);
 else {
-  const former = values.from === undefined ? null : sourcesOfCommit(values.from);
+  const former = values.from === null ? null : sourcesOfCommit(values.from);
   const figures = figuresOf(sources);
   printFigures(figures, former === null ? null : figuresOf(former), values.from ?? '');
   print('');
   printEnglish(sources, former);
-  if (values.list === true)
-    for (const { name, missing = [] } of figures) for (const line of missing) print(`${name}: ${line}`);
+  if (values.list) for (const { name, missing = [] } of figures) for (const line of missing) print(`${name}: ${line}`);
 }

@@ -26,7 +26,7 @@ const AGENT_PROGRAM = /'codex'|\bcodex:/;
 export const SPREAD: readonly SpreadQuestion[] = [
   {
     name: 'files that take the whole `Memory`',
-    goal: 'at most 12',
+    goal: 'at most 9',
     places: (sources) => filesWith(sources, /: Memory\b/),
   },
   {

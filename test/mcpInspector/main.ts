@@ -9,7 +9,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ownBuild } from '../../src/host/program.js';
 import { MINUTE } from '../../src/time.js';
+import { proofOptions } from '../harness/proofOptions.js';
 
+proofOptions('mcp-inspector', {});
 const INSPECTOR = '@modelcontextprotocol/inspector@2.12.0';
 const LIMIT_MS = 2 * MINUTE;
 /** Its exit code for a tool's error. */

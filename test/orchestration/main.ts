@@ -17,6 +17,7 @@ import { systemClock } from '../../src/time.js';
 import { ClaudeTerminal, terminalPlace } from '../e2e/claudeScreen.js';
 import { eventually } from '../e2e/eventually.js';
 import { killAtOnce, processesOf, shown, startAgent, worklogsIn } from '../e2e/recorded.js';
+import { proofOptions } from '../harness/proofOptions.js';
 import { afterThisTest, withScope } from '../harness/scope.js';
 import { type ContentBlock, type MessagesRequest, resultText, toolResults } from '../peers/anthropic/messages.js';
 import { say } from '../peers/modelBlocks.js';
@@ -24,6 +25,7 @@ import { codexEnvironment, codexOptions } from '../peers/openai/codexCli.js';
 import { startOpenaiPeer } from '../peers/openai/openaiPeer.js';
 import { CLAUDE_PREFIX, codexDeed, deedIn, ORCHESTRATE, TAKE_OVER } from './deeds.js';
 
+proofOptions('orchestration', {});
 const WITHIN_MS = 90_000;
 const ALLOWED = { defaultMode: 'acceptEdits', allow: ['Bash', 'Write', 'Edit', 'Agent', `${CLAUDE_PREFIX}*`] };
 let faults = 0;

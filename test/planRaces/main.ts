@@ -5,18 +5,15 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { proofOptions } from '../harness/proofOptions.js';
 import { Agent, type Answer } from './agent.js';
 import { raceArchive, raceTakers, raceWithdrawal } from './takers.js';
 
-const { values } = parseArgs({
-  options: {
-    servers: { type: 'string', default: '16' },
-    changes: { type: 'string', default: '500' },
-    races: { type: 'string', default: '1000' },
-    /** After so many races each, the winner is killed. */
-    kill: { type: 'string', default: '20' },
-  },
+const values = proofOptions('plan-races', {
+  servers: [16, 'how many change one session'],
+  changes: [500, 'of each server'],
+  races: [1000, 'for the start of a phase'],
+  kill: [20, 'after so many races each, the winner is killed'],
 });
 const MOST_PHASES = 500;
 /** A command of a person takes longer than the call of a tool. */
@@ -207,8 +204,8 @@ async function takers(races: number): Promise<void> {
   await Promise.all(agents.map((agent) => agent.end(null)));
 }
 
-await writers(Number(values.servers), Number(values.changes));
-await starters(Number(values.races), Number(values.kill));
-await takers(Number(values.races));
+await writers(values.servers, values.changes);
+await starters(values.races, values.kill);
+await takers(values.races);
 rmSync(folder, { recursive: true, force: true });
 process.exitCode = faults === 0 ? 0 : 1;

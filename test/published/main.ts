@@ -3,8 +3,8 @@
  * model of this machine, and what Watchkeeper says of them beside what they publish.
  */
 import { spawnSync } from 'node:child_process';
-import { parseArgs } from 'node:util';
 import { findInstallation } from '../../bridge/agents/claude/installation.js';
+import { proofOptions } from '../harness/proofOptions.js';
 import { proveBackground } from './background.js';
 import { proveDialogs } from './dialogs.js';
 import { proveHookedEnds } from './hookedEnds.js';
@@ -13,20 +13,14 @@ import { print } from './place.js';
 
 const LOAD = 30;
 
-const { values } = parseArgs({
-  options: {
-    /** Rounds of five dialogs each. */
-    dialogs: { type: 'string', default: '8' },
-    kills: { type: 'string', default: '100' },
-    ends: { type: 'string', default: '100' },
-    /** Ends while thirty busy loops run. */
-    loaded: { type: 'string', default: '100' },
-    /** Ends with the plugin, while thirty busy loops run. */
-    hooked: { type: 'string', default: '100' },
-    background: { type: 'string', default: '100' },
-    /** The path of `claude`. */
-    program: { type: 'string' },
-  },
+const values = proofOptions('published', {
+  dialogs: [8, 'rounds of five dialogs each'],
+  kills: [100, 'rounds'],
+  ends: [100, 'rounds'],
+  loaded: [100, 'ends while thirty busy loops run'],
+  hooked: [100, 'ends with the plugin, while thirty busy loops run'],
+  background: [100, 'rounds'],
+  program: [null, 'the path of `claude`'],
 });
 
 const onPath = spawnSync('sh', ['-c', 'command -v claude'], { encoding: 'utf8' }).stdout.trim();
@@ -45,6 +39,6 @@ if (program === '') {
     [values.background, (rounds: number) => proveBackground(program, rounds)],
   ] as const;
   let holds = true;
-  for (const [rounds, prove] of proofs) if (Number(rounds) > 0) holds = (await prove(Number(rounds))) && holds;
+  for (const [rounds, prove] of proofs) if (rounds > 0) holds = (await prove(rounds)) && holds;
   process.exitCode = holds ? 0 : 1;
 }

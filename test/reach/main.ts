@@ -5,9 +5,11 @@
 import { readFileSync } from 'node:fs';
 import { renderTable } from '../../bridge/command/table.js';
 import { tableBelow } from '../docs/markdown.js';
+import { proofOptions } from '../harness/proofOptions.js';
 import { ATTEMPTS } from './attempts.js';
 import { type Haul, KINDS, type Kind, raid, whyNotTried } from './raid.js';
 
+const values = proofOptions('reach', { list: [false, 'names the attempts that succeeded'] });
 const lines = tableBelow(readFileSync('docs/agents.md', 'utf8'), '## What an agent can reach');
 const documented = new Map(lines.map(([row = '', ...cells]) => [row, cells]));
 const hauls = new Map<Kind, Haul>();
@@ -25,7 +27,7 @@ const rows = Object.entries(ATTEMPTS).map(([row, tries]) => {
     const told = documented.get(row)?.[KINDS.indexOf(kind)] ?? 'no row';
     const isTrue = told === (got.length === 0 ? 'no' : 'yes');
     if (!isTrue) faults += 1;
-    if (got.length > 0 && process.argv.includes('--list')) notes.push(`${kind}: ${row}: ${got.join(', ')}`);
+    if (got.length > 0 && values.list) notes.push(`${kind}: ${row}: ${got.join(', ')}`);
     return `${got.length} of ${tries.length} (${told})${isTrue ? '' : ' WRONG'}`;
   });
   return [row, ...cells];

@@ -2,8 +2,8 @@
  * `npm run prove -- rows [--only ROW] [--verbose]`: proves, with the real command line in a scratch home and a scratch git repository,
  * what the task worklog and the lifecycle tracker promise. A check passes only by what was observed. Exit code 1 if one fails.
  */
-import { parseArgs } from 'node:util';
 import { renderTable } from '../../bridge/command/table.js';
+import { proofOptions } from '../harness/proofOptions.js';
 import { crashRows } from './crash.js';
 import { extraRows } from './extras.js';
 import { learningRows } from './learnings.js';
@@ -56,11 +56,14 @@ function describe({ line, code, out, err }: Answer): string {
   return `$ ${line}\n${out}${err}${code === 0 || code === null ? '' : `(exit ${code})\n`}`;
 }
 
-const { values } = parseArgs({ options: { only: { type: 'string' }, verbose: { type: 'boolean', default: false } } });
+const values = proofOptions('rows', {
+  only: [null, 'the row to prove; all if missing'],
+  verbose: [false, 'prints all that was typed'],
+});
 const begun = performance.now();
 const results: Result[] = [];
 for (const item of ROWS)
-  if (values.only === undefined || item.row === values.only) results.push(await prove(item, values.verbose));
+  if (values.only === null || item.row === values.only) results.push(await prove(item, values.verbose));
 const rows = results.map(({ row, check, result }) => [row, result, check]);
 process.stdout.write(`\n${renderTable(['ROW', 'RESULT', 'CHECK'], rows)}\n`);
 for (const { row, check, fault } of results)

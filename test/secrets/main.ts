@@ -8,10 +8,10 @@
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
 import { OWN, texts } from '../../bench/redactedTexts.js';
 import { compare, processed } from '../../bench/rounds.js';
 import { createRedactor, type Redact } from '../../src/log/redact.js';
+import { proofOptions } from '../harness/proofOptions.js';
 import { type Corpus, heldOutCorpus, passingCorpus, tunedCorpus } from './corpus.js';
 import { keyForms, legiblePieces } from './keyForms.js';
 import { measure } from './measure.js';
@@ -26,13 +26,11 @@ interface Secretlint {
   lintSource(asked: unknown): Promise<{ readonly messages: readonly Found[] }>;
 }
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string', default: '1' },
-    before: { type: 'string' },
-    secretlint: { type: 'string' },
-    list: { type: 'boolean', default: false },
-  },
+const values = proofOptions('secrets', {
+  seed: [1, 'of the corpora'],
+  before: [null, 'the dist/ of a built commit'],
+  secretlint: [null, 'a folder with @secretlint/core and @secretlint/secretlint-rule-preset-recommend installed'],
+  list: [false, 'names what leaks and what is lost'],
 });
 
 /** Of processor time, before and now. */
@@ -41,9 +39,9 @@ const MOST_TIMES = 1.2;
 const ROUND = 400_000;
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const corpora: readonly (readonly [name: string, corpus: Corpus])[] = [
-  ['tuned', tunedCorpus(Number(values.seed))],
-  ['held out', heldOutCorpus(Number(values.seed))],
-  ['known to pass', passingCorpus(Number(values.seed))],
+  ['tuned', tunedCorpus(values.seed)],
+  ['held out', heldOutCorpus(values.seed)],
+  ['known to pass', passingCorpus(values.seed)],
 ];
 
 function firstOfEach(samples: readonly Sample[]): Sample[] {
@@ -79,7 +77,7 @@ function report(who: string, redact: Redact, outputs = OUTPUTS, measured = corpo
 
 /** @param who the redactor; of private keys one line for each output */
 function reportKeys(who: string, redact: Redact): void {
-  const forms = keyForms(Number(values.seed));
+  const forms = keyForms(values.seed);
   for (const { name, show } of OUTPUTS) {
     const legible = forms.filter((form) => legiblePieces(form, show(form.text, redact)) > 0);
     say(`| ${who} | forms of a private key | ${name} | ${legible.length} of ${forms.length} | |`);
@@ -142,7 +140,7 @@ async function blankedBySecretlint(folder: string): Promise<Redact> {
   return (text) => known.get(text) ?? text;
 }
 
-const before = values.before === undefined ? null : await otherBuild(values.before);
+const before = values.before === null ? null : await otherBuild(values.before);
 // First: the compiler has seen no other texts yet, as in a program that writes a log.
 await reportCosts(createRedactor(OWN), before === null ? null : before(OWN));
 for (const [name, { secrets, lookAlikes }] of corpora) {
@@ -158,6 +156,6 @@ if (before !== null) {
 }
 report('now', createRedactor([]));
 reportKeys('now', createRedactor([]));
-if (values.secretlint !== undefined) {
+if (values.secretlint !== null) {
   report('secretlint', await blankedBySecretlint(values.secretlint), OUTPUTS.slice(0, 1), oneOfEachKind);
 }

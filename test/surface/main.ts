@@ -5,19 +5,20 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { compiledProgram } from '../../src/host/program.js';
+import { proofOptions } from '../harness/proofOptions.js';
 import { buildFormer } from '../upgrade/formerBuild.js';
 import { recordSurface } from './record.js';
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { from: { type: 'string', default: 'HEAD~1' }, print: { type: 'boolean' } },
+  const values = proofOptions('surface', {
+    from: ['HEAD~1', 'the commit that is compared'],
+    print: [false, 'prints the lines of this version instead'],
   });
   const folder = mkdtempSync(join(tmpdir(), 'wk-surface-'));
   try {
     const present = await recordSurface(join(folder, 'now'), compiledProgram('bridge/cli/main'));
-    if (values.print === true) process.stdout.write(`${present.join('\n')}\n`);
+    if (values.print) process.stdout.write(`${present.join('\n')}\n`);
     else process.exitCode = await compare(values.from, folder, present);
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -7,17 +7,18 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { renderTable } from '../../bridge/command/table.js';
 import { compiledProgram } from '../../src/host/program.js';
+import { proofOptions } from '../harness/proofOptions.js';
 import { buildFormer } from './formerBuild.js';
 import { type UpgradeResult, upgradeRound, type Version } from './round.js';
 
 const SIGNALS = ['SIGTERM', 'SIGKILL'] as const;
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: { from: { type: 'string', default: 'HEAD~1' }, plain: { type: 'boolean', default: false } },
+  const values = proofOptions('upgrade-test', {
+    from: ['HEAD~1', 'the commit of the other version'],
+    plain: [false, "leaves out of that commit's configuration what versions without `isolation` refuse"],
   });
   const folder = mkdtempSync(join(tmpdir(), 'wk-upgrade-'));
   const results: UpgradeResult[] = [];

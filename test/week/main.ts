@@ -5,10 +5,12 @@
 import { spawnSync } from 'node:child_process';
 import { findInstallation } from '../../bridge/agents/claude/installation.js';
 import { contextsIn } from '../e2e/recorded.js';
+import { proofOptions } from '../harness/proofOptions.js';
 import { withScope } from '../harness/scope.js';
 import { passNight, weekPlace } from './place.js';
 import { print, Week } from './week.js';
 
+proofOptions('week', {});
 const ESCAPE = '\u001b';
 
 const installation = findInstallation();

@@ -5,18 +5,19 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { proofOptions } from '../harness/proofOptions.js';
 import { endMany } from './ends.js';
 
-const { values } = parseArgs({
-  options: { count: { type: 'string', default: '200' }, seed: { type: 'string', default: '1' } },
+const values = proofOptions('worktree-ends', {
+  count: [200, 'how many worktrees are ended'],
+  seed: [1, 'of the worktrees and the kills'],
 });
 const MOST_PRINTED = 20;
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'wk-worktree-ends-')));
 const { worktrees, ends, kills, refused, removed, merged, back, files, commits, faults } = await endMany(
   folder,
-  Number(values.count),
-  Number(values.seed),
+  values.count,
+  values.seed,
 );
 const reasons = [...refused].map(([reason, count]) => `${reason} ${count}`).join(', ');
 process.stdout.write(

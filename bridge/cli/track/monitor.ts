@@ -133,8 +133,9 @@ async function check(memory: Viewer, { id, log }: OpenSession, limits: MonitorLi
   };
 }
 
-async function watch(memory: Viewer, { id, log }: OpenSession, limits: MonitorLimits, door: Door): Promise<Outcome> {
-  log.close();
+async function watch(memory: Viewer, { id }: OpenSession, limits: MonitorLimits, door: Door): Promise<Outcome> {
+  // It serves for hours, and opens the session's log only to write.
+  memory.sessions.close();
   const say = (sentence: string) => {
     const line = `${localTime(memory.clock.now())} ${oneLine(sentence)}`;
     door.say(line);

@@ -1,7 +1,7 @@
 /** The steps of a plan: what may move where, and who may move it. */
 import * as z from 'zod/mini';
 import type { Refusal } from '../../logs/kind.js';
-import { PRIORITIES, STEP_STATUSES, type StepStatus } from '../../words.js';
+import { PRIORITIES, STEP_STATUSES, type StepStatus, statusWords } from '../../words.js';
 import { MOST_ENTRIES, MOST_FILES, MOST_PLAN_STEPS } from '../bounds.js';
 import { type Held, holderWords, isFreeFor, isSameAgent } from '../holder.js';
 import { newStep } from '../newStep.js';
@@ -132,10 +132,10 @@ function refuseMove(log: Worklog, step: Step, move: Move, written: Written): Ref
   const legal = MOVES[step.status];
   const { to, reason } = move;
   if (!legal.includes(to)) {
-    const ways = legal.length === 0 ? 'that is final' : `it can become ${alternatives(legal.map(inWords))}`;
+    const ways = legal.length === 0 ? 'that is final' : `it can become ${alternatives(legal.map(statusWords))}`;
     return {
       code: 'illegal_move',
-      message: `step ${step.id} is ${inWords(step.status)} and cannot become ${inWords(to)}: ${ways}`,
+      message: `step ${step.id} is ${statusWords(step.status)} and cannot become ${statusWords(to)}: ${ways}`,
     };
   }
   if (to === 'failed' && reason === undefined)
@@ -153,7 +153,7 @@ function refuseStart(log: Worklog, step: Step, move: Move, written: Written): Re
   if (move.takes !== undefined)
     return {
       code: 'too_late',
-      message: `step ${step.id} is ${inWords(step.status)} by now, so it cannot be taken over; start it again`,
+      message: `step ${step.id} is ${statusWords(step.status)} by now, so it cannot be taken over; start it again`,
     };
   const open = step.blocked_by.filter((id) => !isSettledWell(log.steps.get(id)));
   if (open.length > 0)
@@ -235,8 +235,4 @@ function withLists(known: NonNullable<Step['context']>, added: NonNullable<Step[
 
 function addMissing(list: string[], entries: readonly string[] = [], most: number): void {
   for (const entry of entries) if (list.length < most && !list.includes(entry)) list.push(entry);
-}
-
-function inWords(status: StepStatus): string {
-  return status === 'in_progress' ? 'in progress' : status;
 }

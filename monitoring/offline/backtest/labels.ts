@@ -6,6 +6,7 @@
 import { parseJsonText } from '../../../src/config/jsonText.js';
 import { UsageError } from '../../../src/errors.js';
 import { instantOf } from '../../../src/journal/normalise.js';
+import { isObject } from '../../../src/json.js';
 import { MEASURED_RULES, type MeasuredRule } from './readings.js';
 
 export type Label =
@@ -24,7 +25,7 @@ export class Labels {
     const parsed = parseJsonText(text);
     if ('fault' in parsed) throw new UsageError(`--labels: ${path} ${parsed.fault}`);
     const { value } = parsed;
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
+    if (!isObject(value))
       throw new UsageError(`--labels: ${path} must hold an object: {"FILE or session id": "healthy", …}`);
     const labels = new Labels();
     for (const [name, given] of Object.entries(value)) labels.#take(path, name, given);

@@ -1,6 +1,7 @@
 /** Reads fields of records from any source: a value of the wrong type counts as absent. */
 import { canonicalJson } from '../../journal/digest.js';
 import { type JournalRecord, textOf } from '../../journal/record.js';
+import { isObject } from '../../json.js';
 
 export type Fields = JournalRecord;
 
@@ -27,7 +28,7 @@ export function listAt(fields: Fields, key: string): readonly Fields[] {
 }
 
 export function asFields(value: unknown): Fields | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null;
+  return isObject(value) ? value : null;
 }
 
 /** @returns the texts of a message's or a result's content, joined; parts that are not text are named */

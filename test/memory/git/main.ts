@@ -7,10 +7,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { renderTable } from '../../../bridge/command/table.js';
 import { compiledProgram } from '../../../src/host/program.js';
 import { watchkeeper } from '../../bridge/cli/program.js';
+import { proofOptions } from '../../harness/proofOptions.js';
 import { everyWord } from './everyCommand.js';
 import { missingPart } from './installedParts.js';
 import { PLANTS, type Plant } from './plants.js';
@@ -48,7 +48,9 @@ async function tryPlant({ name, plant, proof }: Plant, folder: string): Promise<
   return { calls: called.length + 6, ours, gits: site.marks() };
 }
 
-const { values } = parseArgs({ options: { only: { type: 'string', default: '' } } });
+const values = proofOptions('git-programs', {
+  only: ['', 'words in the names of the programs'],
+});
 const rows: string[][] = [];
 let faults = 0;
 for (const plant of PLANTS.filter(({ name }) => name.includes(values.only))) {

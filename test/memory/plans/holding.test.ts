@@ -128,7 +128,7 @@ test('two names in one process are two agents', async () => {
     writeOrRefuse(session, memory.stamp, (state) => [
       worklogKind.line('step', {
         ...{ step: '1', to: 'in_progress', agent: name ?? undefined, call: 'toolu_1' },
-        ...startFields(memory, state, claim),
+        ...startFields(memory.surroundings.process, state, claim),
       }),
     ]);
   };
@@ -222,7 +222,7 @@ test('a conversation lives as long as the process that the log knows of it', asy
   const second = { step: '1', holder: callerHolder(other.open()) };
   const refusal = () => {
     try {
-      return startFields(memory, session.log.state, second);
+      return startFields(memory.surroundings.process, session.log.state, second);
     } catch (error) {
       return error as RefusedError;
     }

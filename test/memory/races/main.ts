@@ -5,38 +5,30 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { Log } from '../../../memory/logs/log.js';
+import { proofOptions } from '../../harness/proofOptions.js';
 import { seededRandom } from '../../src/journal/random.js';
 import { raceHolders } from './holders.js';
 import { raceStarters } from './starters.js';
 import { raceWriters } from './writers.js';
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '50' },
-    writers: { type: 'string', default: '16' },
-    killed: { type: 'string', default: '8' },
-    lines: { type: 'string', default: '100' },
-    seed: { type: 'string', default: '1' },
-    /** Attempts to begin, end or reopen a session in one directory, by 16 processes together. */
-    attempts: { type: 'string', default: '1000' },
-  },
+const values = proofOptions('memory-races', {
+  rounds: [50, 'each with a log of its own'],
+  writers: [16, 'processes that write one log'],
+  killed: [8, 'how many of them'],
+  lines: [100, 'of each writer'],
+  seed: [1, 'of the kills'],
+  attempts: [1000, 'to begin, end or reopen a session in one directory, by 16 processes together'],
 });
-const random = seededRandom(Number(values.seed));
+const random = seededRandom(values.seed);
 const folder = mkdtempSync(join(tmpdir(), 'wk-races-'));
 const sum = { acknowledged: 0, lost: 0, unreadable: 0 };
-for (let round = 1; round <= Number(values.rounds); round += 1) {
+for (let round = 1; round <= values.rounds; round += 1) {
   const path = join(folder, `${round}.jsonl`);
   Log.begin(path, worklogKind)?.close();
   const { writers, killed, lines } = values;
-  const result = await raceWriters(path, {
-    writers: Number(writers),
-    killed: Number(killed),
-    lines: Number(lines),
-    random,
-  });
+  const result = await raceWriters(path, { writers, killed, lines, random });
   sum.acknowledged += result.acknowledged;
   sum.lost += result.lost.length;
   sum.unreadable += result.unreadable;
@@ -49,8 +41,8 @@ process.stdout.write(
 );
 const race = await raceHolders(folder, {
   processes: 16,
-  attempts: Math.ceil(Number(values.attempts) / 16),
-  seed: Number(values.seed),
+  attempts: Math.ceil(values.attempts / 16),
+  seed: values.seed,
 });
 process.stdout.write(
   `${race.attempts} attempts on one directory: ${race.begun} sessions begun, ${race.refused} attempts refused, ${race.faults.length} faults\n`,
