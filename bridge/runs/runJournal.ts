@@ -39,7 +39,7 @@ export class RunJournal {
    * @param acceptedAt when its message was accepted, epoch milliseconds
    */
   begin(runId: string, acceptedAt: number): void {
-    const sinceBootMs = leastSinceBootMs();
+    const sinceBootMs = leastSinceBootMs(this.#context.clock);
     this.append({
       event: 'run_start',
       run_id: runId,
