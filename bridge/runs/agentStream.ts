@@ -65,9 +65,10 @@ export class AgentStream {
     this.#quiet = new QuietWord({
       clock: context.clock,
       thresholds,
-      journal: new JournalFollower(journalPath(context.settings.logsFolder, session)),
+      follow: () => new JournalFollower(journalPath(context.settings.logsFolder, session)),
       run: known.session,
       isTorn: () => journal.isTorn,
+      stopped,
       show: (since) => {
         known.activity.quietSince = since;
         context.display.update(session, known.activity);
@@ -85,10 +86,6 @@ export class AgentStream {
     const agent = context.agents.get(session.project_key);
     if (agent === undefined)
       return failedToStart(`no project "${session.project_key}" is configured`, undefined, 'crash');
-    const over = new AbortController();
-    // Without a reason, each abort would create an error with its stack; and `AbortSignal.any` costs as much as a write to a file.
-    const stopLooking = () => over.abort('over');
-    signal.addEventListener('abort', stopLooking, { once: true });
     let end = failedToStart('the agent ended without saying so', undefined, 'crash');
     try {
       const taken = await this.#takeHandoff();
@@ -106,7 +103,9 @@ export class AgentStream {
       // Before anything is awaited, so that the agent's own commands find their session.
       this.#worklog.begin(this.#given);
       if (noting !== null) this.#remember(await noting);
-      void this.#keepLooking(over.signal);
+      this.#quiet.begin((err) => {
+        context.logger.debug({ err, session_id: session.session_id }, 'a silent model is not shown in the chat');
+      });
       for await (const event of running.events) {
         if (event.type === 'end') end = this.#heard(event.end);
         else this.#take(event, conversationId);
@@ -115,7 +114,7 @@ export class AgentStream {
       const reason = known.target.groupPid === null ? 'run_failed_to_start' : 'run_lost';
       end = { kind: 'failed', cause: 'crash', reason, detail: describeError(error) };
     } finally {
-      stopLooking();
+      this.#quiet.end();
       this.#noting?.abort('over');
     }
     return end;
@@ -126,15 +125,6 @@ export class AgentStream {
     const { session } = this.#known;
     const { handoff } = session.request;
     return handoff ? this.#context.handoffs.take(session, handoff) : null;
-  }
-
-  async #keepLooking(signal: AbortSignal): Promise<void> {
-    try {
-      await this.#quiet.keepLooking(signal);
-    } catch (err) {
-      const { session_id } = this.#known.session;
-      this.#context.logger.debug({ err, session_id }, 'a silent model is not shown in the chat');
-    }
   }
 
   /** Resolves when the store has what the stream said about the run, or when the run was stopped first. */

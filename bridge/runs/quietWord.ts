@@ -9,7 +9,7 @@ import { isActivity } from '../../monitoring/verdict/timeline/entry.js';
 import type { JournalFollower } from '../../monitoring/watch/journalFollower.js';
 import type { Thresholds } from '../../src/config/rules.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
-import { type Clock, SECOND } from '../../src/time.js';
+import { type Clock, SECOND, type Timer } from '../../src/time.js';
 
 /** A call in flight, or a limit of the provider, may end at any time. */
 const LOOK_EVERY_MS = 10 * SECOND;
@@ -17,10 +17,13 @@ const LOOK_EVERY_MS = 10 * SECOND;
 export interface QuietContext {
   readonly clock: Clock;
   readonly thresholds: Thresholds;
-  readonly journal: JournalFollower;
+  /** Called at the first look, which most runs end before. */
+  follow(): JournalFollower;
   readonly run: Pick<SessionContext, 'started_at'>;
   /** A journal that lacks lines is silent, whatever the agent does. */
   isTorn(): boolean;
+  /** Aborts when the run is asked to end. */
+  readonly stopped: AbortSignal;
   /** @param since epoch milliseconds; null if the agent works again, or was never silent */
   show(since: number | null): void;
 }
@@ -30,6 +33,9 @@ export class QuietWord {
   /** By the monotonic clock, which stands still while the host sleeps. */
   #heardAt: number;
   #since: number | null = null;
+  #journal: JournalFollower | null = null;
+  #timer: Timer | null = null;
+  #isOver = false;
 
   constructor(context: QuietContext) {
     this.#context = context;
@@ -43,22 +49,44 @@ export class QuietWord {
     this.#say(null);
   }
 
-  async keepLooking(signal: AbortSignal): Promise<void> {
-    const { clock, thresholds } = this.#context;
-    while (!signal.aborted) {
-      const dueInMs = this.#heardAt + thresholds.quiet_ms + 1 - clock.monotonic();
-      await clock.sleep(dueInMs > 0 ? dueInMs : await this.#look(signal), signal);
-    }
+  /** Looks until it is ended or the run is stopped. @param onFault called once if a look fails: there is no further one */
+  begin(onFault: (error: unknown) => void): void {
+    this.#lookAgainIn(this.#context.thresholds.quiet_ms + 1, onFault);
   }
 
-  async #look(signal: AbortSignal): Promise<number> {
-    const { clock, thresholds, journal, run } = this.#context;
+  /** Nothing is shown any more. */
+  end(): void {
+    this.#isOver = true;
+    this.#timer?.cancel();
+  }
+
+  get #hasEnded(): boolean {
+    return this.#isOver || this.#context.stopped.aborted;
+  }
+
+  /** Only a timer waits: nearly every run ends before it, and an abortable wait costs as much as a write to a file. */
+  #lookAgainIn(delayMs: number, onFault: (error: unknown) => void): void {
+    this.#timer = this.#context.clock.after(delayMs, () => void this.#lookOn(onFault).catch(onFault));
+  }
+
+  async #lookOn(onFault: (error: unknown) => void): Promise<void> {
+    if (this.#hasEnded) return;
+    const { clock, thresholds } = this.#context;
+    const dueInMs = this.#heardAt + thresholds.quiet_ms + 1 - clock.monotonic();
+    const nextInMs = dueInMs > 0 ? dueInMs : await this.#look();
+    if (!this.#hasEnded) this.#lookAgainIn(nextInMs, onFault);
+  }
+
+  async #look(): Promise<number> {
+    const { clock, thresholds, run } = this.#context;
     if (this.#context.isTorn()) return LOOK_EVERY_MS;
+    this.#journal ??= this.#context.follow();
+    const journal = this.#journal;
     const heardAt = this.#heardAt;
     const now = clock.now();
     await journal.look(now);
     const { refused, newer_lines: newer } = journal.diagnostics;
-    if (refused !== null || newer > 0 || signal.aborted || heardAt !== this.#heardAt) return LOOK_EVERY_MS;
+    if (refused !== null || newer > 0 || this.#hasEnded || heardAt !== this.#heardAt) return LOOK_EVERY_MS;
     const assessment = assessSessionHealth(journal.timeline, thresholds, now, { status: 'active', ...run });
     this.#say(quietSince(assessment, thresholds, now));
     // The journal's lines are a little younger than the events.

@@ -1,7 +1,7 @@
 /** A run's journal. A full disk must not end a healthy run: it is logged once, and the record says that lines are missing. */
 
 import { describeError } from '../../src/errors.js';
-import { systemCounters } from '../../src/host/counters.js';
+import { leastSinceBootMs } from '../../src/host/counters.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import { withoutTexts } from '../../src/journal/texts.js';
 import { dropUnsent, markUnsent } from '../../src/journal/unsent.js';
@@ -39,12 +39,12 @@ export class RunJournal {
    * @param acceptedAt when its message was accepted, epoch milliseconds
    */
   begin(runId: string, acceptedAt: number): void {
-    const sinceBootMs = systemCounters.sinceBootMs();
+    const sinceBootMs = leastSinceBootMs(this.#context.clock);
     this.append({
       event: 'run_start',
       run_id: runId,
       boot_id: this.#context.here.boot_id,
-      ...(sinceBootMs !== null && { since_boot_ms: sinceBootMs }),
+      ...(sinceBootMs !== null && { since_boot_ms: Math.floor(sinceBootMs) }),
       accepted_at: isoTime(acceptedAt),
     });
   }

@@ -1,6 +1,9 @@
 /**
  * The worklogs that a bridge writes: open from the first line of a run to the end of its session, so that neither reads them again.
  * Lines that no reader can miss yet are written a little later, so that no message waits for them.
+ *
+ * They give way to messages: while runs begin and end one after the other, writing waits for a gap. An overdue line waits for none,
+ * but a burst keeps most of the time for itself. The bound of what waits holds whatever happens.
  */
 import type { Service } from '../../src/service.js';
 import { MINUTE, SECOND, type Timer } from '../../src/time.js';
@@ -13,8 +16,15 @@ import type { Facts } from './sessions.js';
 const MOST_OPEN = 200;
 /** Sessions whose final message has still to be sent. */
 const MOST_ENDED = 1_000;
-/** A kill loses the lines of this time. */
+/** A kill loses the lines of this time; in a burst, those since they were overdue. */
 const LATER_MS = SECOND / 2;
+/** If no line has come for this long, no burst of messages is being handled. */
+const GAP_MS = 50;
+const OVERDUE_AFTER_MS = 3 * SECOND;
+/** In a burst, so much time passes between two slices. */
+const BETWEEN_SLICES_MS = 20;
+/** Sessions whose lines wait. Each further one has the oldest written at once. */
+const MOST_LATE = 1_000;
 /** After this time, a failed write is tried again: a disk that was full may have room. */
 const AGAIN_MS = 30 * SECOND;
 const MOST_REFUSED = 1_000;
@@ -26,6 +36,8 @@ const SLICE_MS = 5;
 
 /** Lines of a session that are still to be written. */
 interface Late {
+  /** By the monotonic clock. */
+  readonly since: number;
   readonly parts: Facts[];
   end: LateEnd | null;
   onFault(error: unknown): void;
@@ -44,6 +56,8 @@ export class BridgeWorklogs implements Service {
   readonly #ended = new Set<string>();
   /** By directory. */
   readonly #places = new Map<string, { readonly id: string; readonly until: number }>();
+  /** When the last line came, by the monotonic clock. */
+  #heardAt = Number.NEGATIVE_INFINITY;
   #timer: Timer | null = null;
   #againTimer: Timer | null = null;
 
@@ -88,7 +102,7 @@ export class BridgeWorklogs implements Service {
   }
 
   /**
-   * Writes lines in half a second, after those that were asked for before.
+   * Writes lines in half a second, or at the end of a burst, after those that were asked for before.
    * @param lines take the state as it is then; they should have a timestamp
    * @param onFault if they cannot be written
    */
@@ -159,20 +173,29 @@ export class BridgeWorklogs implements Service {
   }
 
   #lateOf(sessionId: string, onFault: Late['onFault']): Late {
-    const late = this.#late.get(sessionId) ?? this.#refused.get(sessionId) ?? { parts: [], end: null, onFault };
+    const { clock } = this.#stamp;
+    const since = clock.monotonic();
+    this.#heardAt = since;
+    const known = this.#late.get(sessionId) ?? this.#refused.get(sessionId);
+    const late = known ?? { since, parts: [], end: null, onFault };
     this.#late.set(sessionId, late);
     this.#refused.delete(sessionId);
-    this.#timer ??= this.#stamp.clock.after(LATER_MS, () => this.#writeOn());
+    this.#timer ??= clock.after(LATER_MS, () => this.#writeOn());
+    const [oldest] = this.#late.keys();
+    if (this.#late.size > MOST_LATE && oldest !== undefined) this.settle(oldest);
     return late;
   }
 
   #writeOn(): void {
     const { clock } = this.#stamp;
-    const end = clock.monotonic() + SLICE_MS;
-    for (const id of this.#late.keys()) {
+    const begunAt = clock.monotonic();
+    const isBurst = begunAt - this.#heardAt < GAP_MS;
+    for (const [id, { since }] of this.#late) {
+      if (isBurst && begunAt - since < OVERDUE_AFTER_MS) break;
       this.settle(id);
-      if (clock.monotonic() >= end) break;
+      if (clock.monotonic() - begunAt >= SLICE_MS) break;
     }
-    this.#timer = this.#late.size === 0 ? null : clock.after(0, () => this.#writeOn());
+    const pauseMs = isBurst ? BETWEEN_SLICES_MS : 0;
+    this.#timer = this.#late.size === 0 ? null : clock.after(pauseMs, () => this.#writeOn());
   }
 }

@@ -1,6 +1,6 @@
 /** Two counters that show why a timer was late: whether they advanced while the host slept or this process was suspended. */
 import { platform, uptime } from 'node:os';
-import { SECOND } from '../time.js';
+import { type Clock, SECOND } from '../time.js';
 
 /** Milliseconds, each from its own start. */
 export interface HostCounters {
@@ -8,6 +8,25 @@ export interface HostCounters {
   sinceBootMs(): number | null;
   /** Processor time of this process, all threads together. */
   processorMs(): number;
+}
+
+type Monotonic = Pick<Clock, 'monotonic'>;
+
+/** Reading the boot's counter opens, reads and closes a file. */
+const READ_AGAIN_AFTER_MS = SECOND;
+let lastRead: { readonly clock: Monotonic; readonly sinceBootMs: number; readonly at: number } | null = null;
+
+/**
+ * As {@link HostCounters.sinceBootMs}, but read at most once a second, and counted on from there without the host's sleep. So it
+ * may be too low, by a sleep within the last second: what began then seems older than it is, never younger.
+ */
+export function leastSinceBootMs(clock: Monotonic): number | null {
+  const now = clock.monotonic();
+  const passedMs = lastRead?.clock === clock ? now - lastRead.at : READ_AGAIN_AFTER_MS;
+  if (lastRead !== null && passedMs < READ_AGAIN_AFTER_MS) return lastRead.sinceBootMs + passedMs;
+  const sinceBootMs = systemCounters.sinceBootMs();
+  lastRead = sinceBootMs === null ? null : { clock, sinceBootMs, at: now };
+  return sinceBootMs;
 }
 
 export const systemCounters: HostCounters = {

@@ -27,13 +27,13 @@ function openRun() {
   const path = join(testFolder(), 'tool_use.jsonl');
   const shown: [minutes: number, since: number | null][] = [];
   const stopped = new AbortController();
-  afterThisTest(() => stopped.abort());
   const run = { isTorn: false };
   const minutes = (instant: number) => (instant - TEST_START) / MINUTE;
   const word = new QuietWord({
     clock,
     thresholds: DEFAULT_THRESHOLDS,
-    journal: new JournalFollower(path),
+    follow: () => new JournalFollower(path),
+    stopped: stopped.signal,
     run: { started_at: TEST_START },
     isTorn: () => run.isTorn,
     show: (since) => shown.push([minutes(clock.now()), since === null ? null : minutes(since)]),
@@ -45,7 +45,12 @@ function openRun() {
   };
   write({ event: 'session_start', source: 'startup' });
   write({ event: 'user_prompt', origin: 'human' });
-  const looking = word.keepLooking(stopped.signal);
+  const faults: unknown[] = [];
+  word.begin((error) => faults.push(error));
+  afterThisTest(() => {
+    word.end();
+    expect(faults).toEqual([]);
+  });
   /** Reading the journal takes turns of the event loop. */
   const pass = async (ms: number) => {
     for (let passed = 0; passed < ms; passed += SECOND) {
@@ -53,7 +58,7 @@ function openRun() {
       for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     }
   };
-  return { clock, shown, stopped, looking, run, write, pass };
+  return { clock, shown, stopped, word, run, write, pass };
 }
 
 describe('a model that is silent for long', () => {
@@ -118,10 +123,18 @@ describe('a model that is silent for long', () => {
     expect(scene.shown).toEqual([]);
   });
 
-  test('is looked at no more after the end of its run', async () => {
-    const { clock, stopped, looking } = openRun();
+  test('is looked at no more after the end of its run', () => {
+    const { clock, word } = openRun();
+    expect(clock.waiting).toBe(1);
+    word.end();
+    expect(clock.waiting).toBe(0);
+  });
+
+  test('is not mentioned once its run is asked to end', async () => {
+    const { clock, shown, stopped, pass } = openRun();
     stopped.abort();
-    await looking;
+    await pass(QUIET_MS + MINUTE);
+    expect(shown).toEqual([]);
     expect(clock.waiting).toBe(0);
   });
 });

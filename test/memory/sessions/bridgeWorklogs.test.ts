@@ -1,7 +1,7 @@
 /** The worklogs that a bridge holds open. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { Log } from '../../../memory/logs/log.js';
 import { BridgeWorklogs } from '../../../memory/sessions/bridgeWorklogs.js';
@@ -56,6 +56,51 @@ test('are written half a second later, in order, with the time at which it was t
     { event: 'session_ended', reason: 'completed', timestamp },
   ]);
   expect(openBelow(folder)).toEqual([]);
+});
+
+describe('in a burst of messages', () => {
+  /** Runs of one session after the other begin, 20 ms apart. @returns the ids */
+  async function burst({ clock, worklogs, onFault }: ReturnType<typeof scene>, ms: number): Promise<string[]> {
+    const ids: string[] = [];
+    for (let passed = 0; passed < ms; passed += 20) {
+      const id = `tg_a_1_${passed}`;
+      ids.push(id);
+      worklogs.later(id, startOf(id), onFault);
+      await clock.advance(20);
+    }
+    return ids;
+  }
+
+  test('give way until there is a gap', async () => {
+    const given = scene();
+    const ids = await burst(given, 2_000);
+    expect(existsSync(join(given.folder, 'sessions'))).toBe(false);
+    await given.clock.advance(100);
+    for (const id of ids) expect(given.linesOf(id)).toHaveLength(1);
+  });
+
+  test('do not give way for more than about three seconds, nor to a thousand others', async () => {
+    const given = scene();
+    const ids = await burst(given, 6_000);
+    const written = ids.filter((id) => existsSync(join(given.folder, 'sessions', id)));
+    expect(written).toEqual(ids.slice(0, written.length));
+    expect(written.length * 20).toBeGreaterThan(2_900);
+    expect(written.length * 20).toBeLessThan(3_100);
+    await given.clock.advance(1_000);
+    const crowd = Array.from({ length: 1_100 }, (_, index) => `tg_b_1_${index}`);
+    for (const id of crowd) given.worklogs.later(id, startOf(id), given.onFault);
+    const early = crowd.filter((id) => existsSync(join(given.folder, 'sessions', id)));
+    expect(early).toEqual(crowd.slice(0, 100));
+    await given.worklogs.stop();
+  });
+
+  test('are all written before the bridge has stopped', async () => {
+    const given = scene();
+    const ids = await burst(given, 1_000);
+    await given.worklogs.stop();
+    for (const id of ids) expect(given.linesOf(id)).toHaveLength(1);
+    expect(given.clock.waiting).toBe(0);
+  });
 });
 
 test('are written at once by what must come after, and when the bridge stops', async () => {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
+import type { Redis } from 'ioredis';
 import { UnreachableError, UsageError } from '../../../src/errors.js';
 import {
   type ConnectionNews,
@@ -33,6 +34,21 @@ async function failureOf(url: string): Promise<unknown> {
   } catch (error) {
     return error;
   }
+}
+
+/** @returns how often the connection writes to the system from now on */
+function writesOf({ stream }: Redis): { count: number } {
+  const writes = { count: 0 };
+  const { _write, _writev } = stream;
+  stream._write = (...args) => {
+    writes.count += 1;
+    _write.apply(stream, args);
+  };
+  stream._writev = (...args) => {
+    writes.count += 1;
+    _writev?.apply(stream, args);
+  };
+  return writes;
 }
 
 /** Everything that a logger could print of an error. */
@@ -117,6 +133,40 @@ describeWithRedis('openRedis', () => {
     expect((wrong as Error).message).toContain(`${user}:***@`);
     expect(everythingIn(wrong)).not.toContain('wr0ngs3crt');
     await redis.call('ACL', 'DELUSER', user);
+  });
+
+  test('sends the commands of one turn together, and begins before the turn ends if they are many', async () => {
+    const { redis, prefix } = await openTestRedis();
+    const writes = writesOf(redis);
+    const counter = `${prefix}counter`;
+    const counted = Promise.all(Array.from({ length: 20 }, () => redis.incr(counter)));
+    expect(writes.count).toBe(0);
+    expect(await counted).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+    expect(writes.count).toBe(1);
+    const many = Promise.all(Array.from({ length: 9 }, () => redis.append(counter, 'x'.repeat(4_096))));
+    expect(writes.count).toBe(3);
+    await many;
+    expect(writes.count).toBe(4);
+    expect(await redis.strlen(counter)).toBe('20'.length + 9 * 4_096);
+  });
+
+  test('sends a gathered command again if the connection breaks before it was sent', async () => {
+    const { redis, prefix } = await openTestRedis();
+    const counted = [redis.incr(`${prefix}counter`), redis.incr(`${prefix}counter`)];
+    redis.stream.destroy();
+    expect(await Promise.all(counted)).toEqual([1, 2]);
+  });
+
+  test('sends what was gathered before it closes', async () => {
+    const { redis, prefix, url } = await openTestRedis();
+    const closing = openRedis(url, { purpose: 'commands', clock: systemClock });
+    await closing.connect();
+    const channel = `${prefix}closing`;
+    await redis.del(channel);
+    const pushed = closing.rpush(channel, 'last words').catch(() => undefined);
+    closeRedis(closing);
+    await pushed;
+    expect((await redis.blpop(channel, 5))?.[1]).toBe('last words');
   });
 
   test('logs once that Redis is unreachable, and once that it is back', async () => {
