@@ -30,11 +30,16 @@ export interface Offering extends Stamps {
 type Answering = 'accepted' | 'declined' | 'withdrawn';
 type HandoffLog = Log<HandoffState, HandoffEvents>;
 
+/** A memory that knows where handoffs are: agents of a bridge have them in the home of all, too. */
+export interface WithHandoffs {
+  readonly shared: { readonly places: Places; readonly stamp: Stamp };
+}
+
 export class Handoffs {
   readonly #places: Places;
   readonly #stamp: Stamp;
 
-  constructor({ places, stamp }: { readonly places: Places; readonly stamp: Stamp }) {
+  constructor({ places, stamp }: WithHandoffs['shared']) {
     this.#places = places;
     this.#stamp = stamp;
   }

@@ -1,9 +1,11 @@
 /** `worktree end --merged`: all that are merged and have nothing against them. */
+
 import { counted } from '../../src/counted.js';
 import { UnreachableError } from '../../src/errors.js';
 import type { Redact } from '../../src/log/redact.js';
 import { shellWord } from '../../src/log/shellWords.js';
 import { DAY } from '../../src/time.js';
+import type { WithHandoffs } from '../handoffs/handoffs.js';
 import type { Locating } from '../look/standing.js';
 import { endedLines, endedValue, reasonLines, reasonsValue } from '../show/endWords.js';
 import { ago } from '../show/status.js';
@@ -37,7 +39,7 @@ interface Judged {
  * @param isAgreed whether they are to go; else they are only shown, and a person at a terminal is asked
  */
 export async function endMerged(
-  memory: Locating,
+  memory: Locating & WithHandoffs,
   place: RepositoryPlace,
   isAgreed: boolean,
   door: Door,
@@ -85,7 +87,7 @@ interface Removing {
 }
 
 async function removeSafe(
-  memory: Locating,
+  memory: Locating & WithHandoffs,
   place: RepositoryPlace,
   { judged, worktrees, finished, asides }: Removing,
 ): Promise<Outcome> {

@@ -1,5 +1,5 @@
 /** The parts of ending worktrees that one and many have in common. */
-import { Handoffs } from '../handoffs/handoffs.js';
+import { Handoffs, type WithHandoffs } from '../handoffs/handoffs.js';
 import { insideOf } from '../look/inWorktrees.js';
 import type { Locating } from '../look/standing.js';
 import type { Surroundings } from '../sessions/surroundings.js';
@@ -109,11 +109,22 @@ function asWorktree({ path, branch, folder }: Removal): Worktree {
   return { path, branch, folder, ...none };
 }
 
-export async function aroundOf(memory: Locating, place: RepositoryPlace, worktrees: readonly Worktree[], door: Door) {
+export async function aroundOf(
+  memory: Locating & WithHandoffs,
+  place: RepositoryPlace,
+  worktrees: readonly Worktree[],
+  door: Door,
+) {
   const inside = await insideOf(memory, worktrees, door.judge);
   const bridge = (await door.bridgeWork?.()) ?? { work: [], unasked: null };
   const home = stayingFolder(place);
-  const around: Around = { inside, bridge: bridge.work, offered: offeredIn(new Handoffs(memory)), worktrees, home };
+  const around: Around = {
+    inside,
+    bridge: bridge.work,
+    offered: offeredIn(new Handoffs(memory.shared)),
+    worktrees,
+    home,
+  };
   const isSeen = [...inside.values()].every(({ processes }) => processes !== null);
   const asides = [
     ...(isSeen ? [] : ['this host does not show where processes work, so none was looked for']),

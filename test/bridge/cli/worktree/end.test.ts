@@ -24,6 +24,7 @@ import { eventually } from '../../../e2e/eventually.js';
 import { afterThisTest } from '../../../harness/scope.js';
 import { everyFile } from '../../../memory/worktrees/scene.js';
 import { watchkeeperAgain } from '../manyCalls.js';
+import { called } from './called.js';
 import { Ends, put } from './endScene.js';
 
 let made: Ends;
@@ -140,6 +141,16 @@ describe('a reason against it', () => {
     for (const { remedy } of found) expect(remedy).not.toBe('');
     expect(reasons.map(({ reason }) => reason).filter((reason) => reason !== 'changes' && reason !== name)).toEqual([]);
     expect(all()).toEqual(before);
+  });
+
+  test('is a handoff on offer also for an agent of a bridge', async () => {
+    await REASONS.handoff?.(path);
+    const logs = join(made.folder, 'logs');
+    put(join(logs, 'watchdog.id'), '01K0\n');
+    const variables = { ...made.variables, WATCHKEEPER_MEMORY: logs };
+    const { code, out } = await called(['end', 'one', '--merge'], { directory: made.root, variables });
+    expect(out).toContain('is on offer');
+    expect(code).toBe(1);
   });
 
   test('and others are named at once', async () => {
