@@ -1,6 +1,5 @@
 /** The agent of a run, from its start to the end of its stream. Its events go into journal, store and progress message. */
 
-import { JournalFollower } from '../../monitoring/watch/journalFollower.js';
 import { DEFAULT_THRESHOLDS } from '../../src/config/rules.js';
 import { describeError } from '../../src/errors.js';
 import { failpoint } from '../../src/failpoints.js';
@@ -65,7 +64,7 @@ export class AgentStream {
     this.#quiet = new QuietWord({
       clock: context.clock,
       thresholds,
-      follow: () => new JournalFollower(journalPath(context.settings.logsFolder, session)),
+      journal: journalPath(context.settings.logsFolder, session),
       run: known.session,
       isTorn: () => journal.isTorn,
       stopped,

@@ -6,7 +6,7 @@
 import { assessSessionHealth, quietSince } from '../../monitoring/verdict/assessSessionHealth.js';
 import type { SessionContext } from '../../monitoring/verdict/owedWork.js';
 import { isActivity } from '../../monitoring/verdict/timeline/entry.js';
-import type { JournalFollower } from '../../monitoring/watch/journalFollower.js';
+import { JournalFollower } from '../../monitoring/watch/journalFollower.js';
 import type { Thresholds } from '../../src/config/rules.js';
 import type { JournalEvent } from '../../src/journal/schema.js';
 import { type Clock, SECOND, type Timer } from '../../src/time.js';
@@ -17,8 +17,8 @@ const LOOK_EVERY_MS = 10 * SECOND;
 export interface QuietContext {
   readonly clock: Clock;
   readonly thresholds: Thresholds;
-  /** Called at the first look, which most runs end before. */
-  follow(): JournalFollower;
+  /** The path of the run's own journal. */
+  readonly journal: string;
   readonly run: Pick<SessionContext, 'started_at'>;
   /** A journal that lacks lines is silent, whatever the agent does. */
   isTorn(): boolean;
@@ -80,7 +80,8 @@ export class QuietWord {
   async #look(): Promise<number> {
     const { clock, thresholds, run } = this.#context;
     if (this.#context.isTorn()) return LOOK_EVERY_MS;
-    this.#journal ??= this.#context.follow();
+    // Most runs end before the first look.
+    this.#journal ??= new JournalFollower(this.#context.journal);
     const journal = this.#journal;
     const heardAt = this.#heardAt;
     const now = clock.now();

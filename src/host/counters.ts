@@ -10,17 +10,15 @@ export interface HostCounters {
   processorMs(): number;
 }
 
-type Monotonic = Pick<Clock, 'monotonic'>;
-
 /** Reading the boot's counter opens, reads and closes a file. */
 const READ_AGAIN_AFTER_MS = SECOND;
-let lastRead: { readonly clock: Monotonic; readonly sinceBootMs: number; readonly at: number } | null = null;
+let lastRead: { readonly clock: Clock; readonly sinceBootMs: number; readonly at: number } | null = null;
 
 /**
  * As {@link HostCounters.sinceBootMs}, but read at most once a second, and counted on from there without the host's sleep. So it
  * may be too low, by a sleep within the last second: what began then seems older than it is, never younger.
  */
-export function leastSinceBootMs(clock: Monotonic): number | null {
+export function leastSinceBootMs(clock: Clock): number | null {
   const now = clock.monotonic();
   const passedMs = lastRead?.clock === clock ? now - lastRead.at : READ_AGAIN_AFTER_MS;
   if (lastRead !== null && passedMs < READ_AGAIN_AFTER_MS) return lastRead.sinceBootMs + passedMs;

@@ -10,7 +10,7 @@ const NOTHING_STARTED = 'I ignore edits. Please send what you want as a new mess
 export async function answerToEdit(
   records: Records,
   projectKey: string,
-  edited: Pick<IncomingText, 'message' | 'said'>,
+  edited: IncomingText,
   isForUs: boolean,
 ): Promise<string | null> {
   const { message } = edited;
@@ -25,7 +25,7 @@ export async function answerToEdit(
 }
 
 /** @returns whether the session's request is the message, or a piece of it is, or it holds more words of others */
-function holdsText({ request }: AgentSession, { message, said }: Pick<IncomingText, 'message' | 'said'>): boolean {
+function holdsText({ request }: AgentSession, { message, said }: IncomingText): boolean {
   const { messageId, text } = message;
   if (request.message_text === text) return true;
   const isPiece = messageId !== request.message_id || text.length >= LEAST_PIECE;

@@ -2,7 +2,6 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { QuietWord } from '../../../bridge/runs/quietWord.js';
-import { JournalFollower } from '../../../monitoring/watch/journalFollower.js';
 import { DEFAULT_THRESHOLDS } from '../../../src/config/rules.js';
 import type { JournalEvent } from '../../../src/journal/schema.js';
 import { isoTime, MINUTE, SECOND } from '../../../src/time.js';
@@ -32,7 +31,7 @@ function openRun() {
   const word = new QuietWord({
     clock,
     thresholds: DEFAULT_THRESHOLDS,
-    follow: () => new JournalFollower(path),
+    journal: path,
     stopped: stopped.signal,
     run: { started_at: TEST_START },
     isTorn: () => run.isTorn,
