@@ -1,7 +1,7 @@
 /**
  * @param kind matches one character
  * @returns the text without the characters of the kind at its end. A pattern such as `/x+$/` does the same, in time that grows with the
- *   square of the length if the text goes on behind many of them
+ *   square of the length if more text follows many of them
  */
 export function withoutEnd(text: string, kind: RegExp): string {
   let end = text.length;

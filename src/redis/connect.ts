@@ -79,7 +79,7 @@ class GatheringRedis extends Redis {
   override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {
     const { stream } = this;
     if (this.status !== 'ready') return super.sendCommand(...args);
-    // The server begins with these while the turn goes on.
+    // The server begins with these while the turn continues.
     if (stream.writableCorked > 0 && stream.writableLength >= MOST_GATHERED_BYTES) stream.uncork();
     if (stream.writableCorked === 0) {
       stream.cork();

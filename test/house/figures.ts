@@ -63,7 +63,7 @@ function shapeOf(sources: Sources): Figure[] {
     missing({ name: 'folder pairs that import each other', goal: '0' }, mutualFolders(sources)),
     { name: '`any`', here: sum(texts.map(anysIn)), goal: '0' },
     { name: '"where" + "stand" + "tell" per 1,000 words of comments', here: hard.toFixed(1), goal: 'at most 3' },
-    { name: 'identifiers with "told" or "tell"', here: identifiersThatTell(texts), goal: 'at most 2' },
+    { name: 'identifiers with "told" or "tell"', here: identifiersThatTell(texts), goal: '0, but for stored names' },
     { name: 'bags (Parts, Options, Context)', here: bags.length, goal: 'at most 85' },
     { name: 'functions in bags', here: sum(bags.map((body) => body.match(CALLBACK)?.length ?? 0)), goal: 'at most 53' },
     { name: 'Pick<', here: sum(texts.map((text) => text.match(/\bPick</g)?.length ?? 0)), goal: 'at most 290' },

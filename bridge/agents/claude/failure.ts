@@ -71,7 +71,7 @@ export function failureOf(
     BY_STATUS[result.api_error_status ?? 0] ??
     'crash';
   const said = readWords(wordsOf(result), WORDINGS, reading);
-  // Of a connection that cannot be made, the fields do not tell a busy server from a certificate that nobody here trusts.
+  // If a connection cannot be made, the fields are the same for a busy server and for a certificate that this host does not trust.
   return said !== null && (INEXACT.includes(cause) || said.cause === 'misconfigured') ? said : { cause };
 }
 

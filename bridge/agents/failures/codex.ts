@@ -18,7 +18,7 @@ export const CODEX_WORDINGS: Wordings = [
     remedy: OTHER_NETWORK,
   },
   { ...UNTRUSTED, says: /\binvalid peer certificate: (?:UnknownIssuer|NotValidForName)\b/ },
-  // Of the content, not of the stream that it cut: asking again and again would not help.
+  // The provider refuses the content, and cuts the stream for it: asking again would not help.
   {
     says: /\breason: content_filter\b|\bflagged for possible (?:cybersecurity|biological) risk\b|\bmisalignment policy violation\b|\brejected by the content policy\b/i,
     cause: 'crash',

@@ -39,7 +39,7 @@ const SHORT_NAMES: ReadonlyMap<string, number> = new Map([
   ['AEST', 10],
   ['AEDT', 11],
 ]);
-/** Names that stand for the time of a region in every season. */
+/** Names of a region's time that hold in every season. */
 const REGIONS: ReadonlyMap<string, string> = new Map([
   ['PT', 'America/Los_Angeles'],
   ['PACIFIC TIME', 'America/Los_Angeles'],

@@ -10,7 +10,7 @@ export interface Wording {
   readonly remedy?: string;
 }
 
-/** What most settings that do not fit are corrected by. */
+/** Corrects most settings that do not fit. */
 export const OTHER_SETTING =
   "choose another model, or correct the setting that its words name, in the agent's settings";
 export const OTHER_NETWORK = 'the provider does not serve the network of this host: check its VPN or proxy';

@@ -69,14 +69,14 @@ function isLiteral(part: Range, entities: readonly Entity[]): boolean {
   return entities.some((entity) => [...CODE, 'url', 'email'].includes(entity.type) && isIn(part.from, rangeOf(entity)));
 }
 
-/** What a message says, as Telegram keeps it, and what of it no agent gets. */
+/** The text of a message as Telegram keeps it, and its parts that no agent gets. */
 export interface Said {
   readonly text: string;
   readonly entities: readonly Entity[];
   readonly cuts: readonly Range[];
 }
 
-/** @returns two pieces of one text as one: formatting that ends where the first piece was cut goes on in the second one */
+/** @returns two pieces of one text as one: formatting that ends at the cut continues in the second one */
 export function joinedAt(first: Said, between: string, second: Said): Said {
   const end = first.text.length;
   const by = end + between.length;

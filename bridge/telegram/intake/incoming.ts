@@ -105,7 +105,7 @@ function readText(message: Message, text: string, bot: Bot): IncomingText {
   };
 }
 
-/** @returns the text that an agent gets: the words of the person who asks stand above those of others */
+/** @returns the text that an agent gets: the words of the person who asks come before those of others */
 export function requestOf({ text, entities, cuts }: Said, notes: readonly string[]): string {
   return [withEntities(text, entities, cuts), ...notes].filter((part) => part !== '').join('\n\n');
 }
