@@ -27,6 +27,9 @@ describe('in time that grows with the length', () => {
     const path = join(testFolder(), 'journal');
     writeFileSync(path, `{"a":1}\n${'\0'.repeat(MANY)}\n{"b":2}\n\0\0\n`);
     expect(readLastLine(path)).toEqual({ b: 2 });
+    // Only the whole line shows where it begins, so that more and more of the file is read.
+    writeFileSync(path, `{"a":1}\n${'\0'.repeat(MANY)}{"b":2}\n`);
+    expect(readLastLine(path)).toBeNull();
   });
 
   test('the words of a link in an answer', () => {
