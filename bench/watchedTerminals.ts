@@ -55,7 +55,8 @@ export function watchOf(home: string) {
     gaps: new RecordedGaps(clock),
     openMemory: () => new Memory({ surroundings, folder: null, clock, redact: redactShapes, origin: 'watchkeeper' }),
     rulesIn: (directory) => rulesIn([], directory),
-    mayAct: () => true,
+    lease: { isActing: true },
+    keep: () => undefined,
     onNotice: async () => undefined,
   });
   const nextRound = () => {

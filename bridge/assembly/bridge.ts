@@ -1,11 +1,9 @@
 /** Builds the bridge. Services stop in the reverse order of their start. */
 
-import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import type { ConfigSource } from '../../src/config/configSource.js';
 import { describeService } from '../../src/config/issuePlaces.js';
 import type { ReloadOutcome } from '../../src/jobs/reloads.js';
 import { Lifecycle } from '../../src/log/lifecycle.js';
-import type { TerminalStream } from '../../src/log/logDestinations.js';
 import type { Service } from '../../src/service.js';
 import { ServedAgents } from '../agents/registry.js';
 import { logStartNotices, reloadConfiguration } from '../doctor/operatorNotices.js';
@@ -23,18 +21,15 @@ import { buildChat } from './chat.js';
 import { buildEvents, type Foundation, layFoundation } from './foundation.js';
 import { type Ground, openStores, takeGround } from './ground.js';
 import { buildIntakes, type Terminal } from './intakes.js';
-import { buildTerminalWatch } from './terminals.js';
+import { buildTerminalWatch, type ServiceStreams } from './terminals.js';
 import { buildVitals } from './vitals.js';
 import { buildWatchdog } from './watchdog.js';
 import { buildWork } from './work.js';
 
 const LOG_FILE = 'bridge.log';
 
-export interface BridgeStreams {
+export interface BridgeStreams extends ServiceStreams {
   readonly terminal: Terminal;
-  readonly logStream: TerminalStream;
-  /** Where the terminals of this process's user are found. */
-  readonly surroundings: Surroundings;
 }
 
 /**
@@ -80,7 +75,7 @@ async function buildParts(
   const chat = buildChat(foundation, store, events, terminal);
   const stopped = new AbortController();
   const watching = buildWatchdog(foundation, { ...stores, events, chat, standsBy: false, stopping: stopped.signal });
-  const terminals = buildTerminalWatch(foundation, streams.surroundings, { events, ...watching });
+  const terminals = buildTerminalWatch(foundation, streams, { events, ...watching });
   const connection = await ground.connections.open('blocking');
   const work = buildWork(foundation, { stores, chat, agents, forgotten, connection, leaving: stopping });
   const intakes = buildIntakes(foundation, { store: stores.intakeStore, work, events, chat, terminal, terminals });

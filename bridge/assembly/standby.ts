@@ -1,6 +1,5 @@
 /** The watchdog as a process of its own: a standby next to a bridge, or a single look. */
 
-import type { Surroundings } from '../../memory/sessions/surroundings.js';
 import { BridgeWatch } from '../../monitoring/rounds/bridgeWatch.js';
 import type { ConfigSource } from '../../src/config/configSource.js';
 import { homesOf } from '../../src/config/servedPlaces.js';
@@ -19,22 +18,17 @@ import { logWhatWaits } from '../health/whatWaits.js';
 import { JobQueue } from '../queue/pump.js';
 import { Connections } from '../redis/connections.js';
 import { redisUrlOf } from '../redis/endpoint.js';
-import type { BridgeStreams } from './bridge.js';
 import { buildChat } from './chat.js';
 import { buildEvents, type Foundation, layFoundation } from './foundation.js';
-import { buildTerminalWatch } from './terminals.js';
+import { buildTerminalWatch, type ServiceStreams } from './terminals.js';
 import { buildVitals } from './vitals.js';
 import { buildWatchdog } from './watchdog.js';
 
 const LOG_FILE = 'watchdog.log';
 
 /** @param stopping ends the wait for an unreachable Redis @throws UnreachableError if there is none */
-export async function assembleStandby(
-  source: ConfigSource,
-  { logStream, surroundings }: Pick<BridgeStreams, 'logStream' | 'surroundings'>,
-  stopping: AbortSignal,
-) {
-  const foundation = layFoundation(source.settings, logStream, LOG_FILE);
+export async function assembleStandby(source: ConfigSource, streams: ServiceStreams, stopping: AbortSignal) {
+  const foundation = layFoundation(source.settings, streams.logStream, LOG_FILE);
   const { logger } = foundation;
   const stores = await openStores(foundation, stopping);
   const { store } = stores;
@@ -42,7 +36,7 @@ export async function assembleStandby(
   const reload = () => reloadConfiguration(source, null, logger, parts.tryRefusedAgain);
   const { wakes } = stores;
   const requests = new ReloadRequests({ ...foundation, store, wakes, service: 'watchdog', reload });
-  const services = [...servicesOf(foundation, parts, surroundings), requests];
+  const services = [...servicesOf(foundation, parts, streams), requests];
   const lifecycle = new Lifecycle('watchdog', logger, services);
   return {
     log: (sentence: string) => logger.info(sentence),
@@ -128,7 +122,7 @@ function buildParts(foundation: Foundation, stores: StandbyStores, onActing?: ()
 function servicesOf(
   foundation: Foundation,
   { store, wakes, events, chat, bridgeWatch, ...watching }: ReturnType<typeof buildParts>,
-  surroundings: Surroundings,
+  streams: ServiceStreams,
 ): Service[] {
   const { settings, clock, outage } = foundation;
   const { host, logsFolder } = settings;
@@ -146,7 +140,7 @@ function servicesOf(
     events,
     ...chat.services,
     ...watching.services,
-    buildTerminalWatch(foundation, surroundings, { events, ...watching }),
+    buildTerminalWatch(foundation, streams, { events, ...watching }),
     bridgeWatch,
   ];
 }

@@ -7,7 +7,15 @@ import type { KnownGaps } from '../../monitoring/lateness/knownGaps.js';
 import { rulesIn } from '../../monitoring/terminals/directoryRules.js';
 import { logTerminalNotice } from '../../monitoring/terminals/noticeEvent.js';
 import { TerminalWatch } from '../../monitoring/terminals/terminalWatch.js';
+import type { TerminalStream } from '../../src/log/logDestinations.js';
+import { type DetachedStarter, keepLater } from '../command/keepLater.js';
 import type { Foundation } from './foundation.js';
+
+export interface ServiceStreams extends DetachedStarter {
+  readonly logStream: TerminalStream;
+  /** Where the terminals of this process's user are found. */
+  readonly surroundings: Surroundings;
+}
 
 export interface TerminalSurroundings {
   readonly events: EventLog;
@@ -18,7 +26,7 @@ export interface TerminalSurroundings {
 
 export function buildTerminalWatch(
   { settings, clock, logger, redact }: Foundation,
-  surroundings: Surroundings,
+  { surroundings, startDetached }: ServiceStreams,
   { events, gaps, lease }: TerminalSurroundings,
 ): TerminalWatch {
   return new TerminalWatch({
@@ -28,7 +36,8 @@ export function buildTerminalWatch(
     openMemory: () =>
       new Memory({ surroundings, folder: terminalFolder(surroundings), clock, redact, origin: 'watchkeeper' }),
     rulesIn: (directory) => rulesIn(settings.projects.values(), directory),
-    mayAct: () => lease.isActing,
+    lease,
+    keep: (memory, session) => keepLater({ startDetached }, memory, session),
     onNotice: (noticed) => logTerminalNotice(events, logger, noticed),
   });
 }

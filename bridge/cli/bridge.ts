@@ -37,6 +37,7 @@ examples:
       terminal: { write: io.stdout, lines: context.openInput() },
       logStream: values.json ? asJson(logStream) : logStream,
       surroundings,
+      startDetached: (args: readonly string[]) => context.startDetached(args),
     };
     const bridge = await assembleBridge(source, streams, stopping);
     context.handleSignals(bridge);

@@ -10,8 +10,9 @@ import { judge } from '../../monitoring/terminals/judge.js';
 import { WatchkeeperError } from '../../src/errors.js';
 import { systemClock } from '../../src/time.js';
 import { type CommandContext, sayEach } from '../command/command.js';
+import { keepLater } from '../command/keepLater.js';
 
-type Caller = Pick<CommandContext, 'surroundings' | 'redact'>;
+type Caller = Pick<CommandContext, 'surroundings' | 'redact' | 'startDetached'>;
 
 /** @returns null if the session has no worklog in this home or logs folder @throws UnreachableError, UsageError */
 export async function shownIn(folder: string, sessionId: string, caller: Caller): Promise<Shown | null> {
@@ -49,8 +50,9 @@ export function isOfTerminal(sessionId: string, { surroundings, io }: CommandCon
 }
 
 /** @throws UnreachableError, UsageError if the memory cannot be read */
-export function memoryIn(folder: string, { surroundings, redact }: Caller): Memory {
+export function memoryIn(folder: string, caller: Caller): Memory {
+  const { surroundings, redact } = caller;
   const memory = new Memory({ surroundings, folder, clock: systemClock, redact });
-  takeReports(memory);
+  takeReports(memory, (session) => keepLater(caller, memory, session));
   return memory;
 }

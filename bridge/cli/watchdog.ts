@@ -27,7 +27,7 @@ examples:
   watchkeeper watchdog --once --dry-run
   watchkeeper watchdog`,
   async run(args, context) {
-    const { io, logStream, surroundings } = context;
+    const { io, logStream } = context;
     const { values } = readOptions(args, {
       once: { type: 'boolean' },
       'dry-run': { type: 'boolean' },
@@ -38,7 +38,7 @@ examples:
     if (!values.once) {
       const source = new ConfigSource(settings, context.readSettings);
       const stopping = context.untilStopped();
-      const standby = await assembleStandby(source, { logStream, surroundings }, stopping);
+      const standby = await assembleStandby(source, context, stopping);
       const { log, reload } = standby;
       // Everything it does is stored first, so there is nothing to save before an immediate stop.
       context.handleSignals({ log, reload, stopNow: async () => undefined });

@@ -9,7 +9,7 @@ import { ulid } from '../../src/ids.js';
 import { HOUR } from '../../src/time.js';
 import type { CommandContext } from './command.js';
 
-type Starter = Pick<CommandContext, 'startDetached'>;
+export type DetachedStarter = Pick<CommandContext, 'startDetached'>;
 
 type Begun = Pick<Memory, 'places' | 'isBridges'>;
 
@@ -19,7 +19,7 @@ const BETWEEN_ROUNDS_MS = HOUR;
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
 /** The work is over, or the agent died. The session that it continues is kept too: its last turn continued after its end. */
-export function keepLater(context: Starter, memory: Begun, { id, log }: OpenSession): void {
+export function keepLater(context: DetachedStarter, memory: Begun, { id, log }: OpenSession): void {
   const { conversations, facts } = log.state;
   if (conversations.length === 0) return;
   begin(context, memory, id);
@@ -27,7 +27,7 @@ export function keepLater(context: Starter, memory: Begun, { id, log }: OpenSess
 }
 
 /** The first start in an hour begins a round over all sessions. */
-export function roundLater(context: Starter, memory: Begun & Pick<Memory, 'clock' | 'sessions'>): void {
+export function roundLater(context: DetachedStarter, memory: Begun & Pick<Memory, 'clock' | 'sessions'>): void {
   const { places, clock, sessions } = memory;
   const now = clock.now();
   // Without a mark of the last hour, and before the sessions are counted: that takes longer.
@@ -74,7 +74,7 @@ function isRecent(path: string, now: number): boolean {
   return stat.isFile() && Math.abs(now - stat.mtimeMs) < BETWEEN_ROUNDS_MS;
 }
 
-function begin(context: Starter, { places, isBridges }: Begun, id?: string): void {
+function begin(context: DetachedStarter, { places, isBridges }: Begun, id?: string): void {
   const named = id === undefined ? [] : [id];
   if (!isBridges) context.startDetached(['work', 'keep', ...named, '--dir', resolve(places.root)]);
 }

@@ -12,13 +12,14 @@ import { UnreachableError } from '../../src/errors.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { oneLine } from '../../src/log/visibleText.js';
 import { type Clock, giveWay, SECOND } from '../../src/time.js';
+import { type DetachedStarter, keepLater, roundLater } from '../command/keepLater.js';
 
 /** A person may wait two seconds for an agent's start; the rest of them is for starting this program. */
 const CONTEXT_WITHIN_MS = 1.5 * SECOND;
 /** The program shows the line as that of a hook, and does not name whose. */
 const SPEAKER = 'watchkeeper: ';
 
-export interface HookCall {
+export interface HookCall extends DetachedStarter {
   readonly memory: Memory;
   readonly payload: Payload;
   /** The time that it took to come. */
@@ -26,9 +27,6 @@ export interface HookCall {
   /** The program that started the hook; null if it is gone already. */
   readonly agent: ProcessIdentity | null;
   readonly launchedIn: Launch['launchedIn'];
-  /** Begins the keeping of a session, or of all whose runs have ended, in a process of its own. */
-  keepLater(session: OpenSession): void;
-  roundLater(): void;
   /** Says in one line on standard error that nothing was recorded. */
   report(error: unknown): void;
 }
@@ -79,7 +77,7 @@ async function recordedStart(call: HookCall, launch: Launch): Promise<object | n
   const { startConversation } = await import('../../memory/programs/conversationStart.js');
   const { takeReports } = await import('../../memory/programs/takeReports.js');
   // The context is about sessions of other windows.
-  takeReports(memory, launch.agent);
+  takeReports(memory, (ended) => keepLater(call, memory, ended), launch.agent);
   const started = startConversation(memory, launch);
   const { session } = started;
   return closeAfter(session.log, async () => {
@@ -93,7 +91,7 @@ async function recordedStart(call: HookCall, launch: Launch): Promise<object | n
     noteGiven(memory, session, given);
     const shown = [...(given.notice === null ? [] : [given.notice]), ...started.reports.map(oneLine)];
     return answer(payload.event, { ...given, notice: shown.length === 0 ? null : shown.join('\n') });
-  }).finally(call.roundLater);
+  }).finally(() => roundLater(call, memory));
 }
 
 /** A memory that takes no more lines may still be read: a crash is reported, and the person learns that nothing is recorded. */
@@ -135,7 +133,7 @@ function atEnd(call: HookCall): void {
   if (payload.reason === 'clear' || agent === null) return;
   withSession(call, (session) => {
     endRun(memory, session, agent, payload.reason ?? 'ended');
-    call.keepLater(session);
+    keepLater(call, memory, session);
   });
 }
 

@@ -24,7 +24,7 @@ import { oneLine } from '../../src/log/visibleText.js';
 import { systemClock } from '../../src/time.js';
 import { agentAbove } from '../command/agentAbove.js';
 import { startDetached } from '../command/detached.js';
-import { keepLater, roundLater } from '../command/keepLater.js';
+import { keepLater } from '../command/keepLater.js';
 import { answerOf } from './answers.js';
 import { readPayload } from './input.js';
 
@@ -79,8 +79,7 @@ async function main(): Promise<object | null> {
     waitedMs,
     agent,
     launchedIn: outer?.conversation === payload.conversation ? null : outer,
-    keepLater: (session) => keepLater(starter, memory, session),
-    roundLater: () => roundLater(starter, memory),
+    ...starter,
     report,
   });
 }

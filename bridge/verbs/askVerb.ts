@@ -47,7 +47,7 @@ export async function askVerb<Result>(
   const optional = { ...(origin && { origin }), ...(known && { known }), ...(isExact && { isExact }) };
   const memory = memoryOf({ surroundings, folder, clock: systemClock, redact, ...optional });
   if (left !== null) memory.leftOut.push(left);
-  takeReports(memory);
+  takeReports(memory, (session) => keepLater(door, memory, session));
   try {
     const { toolCall, directory } = memory.surroundings;
     // A command has no directory that is gone: its shell could not start it there.

@@ -43,7 +43,7 @@ interface SpooledEnd {
  * Never throws: what cannot be recorded now is tried again by the next reader.
  * @param onEnd is called for each session whose program has ended
  */
-export function takeSpool(memory: Memory, onEnd: (session: OpenSession) => void = () => undefined): void {
+export function takeSpool(memory: Memory, onEnd: (session: OpenSession) => void): void {
   if (memory.isBridges) return;
   const { places, clock } = memory;
   for (const name of namesIn(places.spool).sort().slice(0, MOST_TAKEN)) {

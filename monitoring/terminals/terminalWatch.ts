@@ -9,6 +9,7 @@ import { type Judged, mayAccuse } from '../../memory/condition/stuck.js';
 import type { Notice } from '../../memory/fold/worklog.js';
 import { takeReports } from '../../memory/programs/takeReports.js';
 import type { Memory } from '../../memory/sessions/memory.js';
+import type { OpenSession } from '../../memory/sessions/sessions.js';
 import type { ProjectRules } from '../../src/config/settings.js';
 import { describeError, WatchkeeperError } from '../../src/errors.js';
 import { seenFile } from '../../src/files/seenFile.js';
@@ -50,7 +51,10 @@ export interface TerminalWatchContext {
   /** @throws WatchkeeperError if the home cannot be used */
   openMemory(): Memory;
   rulesIn(directory: string | null): DirectoryRules;
-  mayAct(): boolean;
+  /** Held by the process that acts for the logs folder. */
+  readonly lease: { readonly isActing: boolean };
+  /** Begins the keeping of a session whose program has ended. */
+  keep(memory: Memory, session: OpenSession): void;
   /** Called for each open notice that this object sees, once, whichever watcher has written it. */
   onNotice(noticed: NoticedSession): Promise<void>;
 }
@@ -114,11 +118,11 @@ export class TerminalWatch implements Service {
 
   /** Looks at every session that has changed or is due, and at the others if a round is. One session's fault stops no other. */
   async runOnce(): Promise<RoundSummary> {
-    const { gaps, mayAct } = this.#context;
+    const { gaps, lease } = this.#context;
     const summary = { sessions: this.#sessions.size, looked: 0, noticed: [] as string[], closed: [] as string[] };
     const now = gaps.now();
     // A deadline that is forgotten here would never come again: a session that hangs has no news.
-    this.#standsByUntil = mayAct() ? null : now + ASK_AGAIN_MS;
+    this.#standsByUntil = lease.isActing ? null : now + ASK_AGAIN_MS;
     if (this.#standsByUntil !== null) return summary;
     const isRound = now >= this.#nextRound;
     if (isRound) {
@@ -156,14 +160,15 @@ export class TerminalWatch implements Service {
 
   #findSessions(): void {
     try {
-      this.#memory ??= this.#context.openMemory();
-      takeReports(this.#memory);
-      const { sessions, places } = this.#memory;
+      const memory = this.#memory ?? this.#context.openMemory();
+      this.#memory = memory;
+      takeReports(memory, (session) => this.#context.keep(memory, session));
+      const { sessions, places } = memory;
       if (!this.#mayHaveOthers(places.sessionFolder(''))) return;
       const ids = new Set(sessions.ids());
       for (const id of this.#sessions.keys()) if (!ids.has(id)) this.#sessions.delete(id);
       this.#deadlines.keepOnly((id) => ids.has(id));
-      for (const id of ids) if (!this.#sessions.has(id)) this.#sessions.set(id, new TerminalSession(this.#memory, id));
+      for (const id of ids) if (!this.#sessions.has(id)) this.#sessions.set(id, new TerminalSession(memory, id));
       this.#troubles.forget('home');
     } catch (error) {
       if (!(error instanceof WatchkeeperError)) throw error;

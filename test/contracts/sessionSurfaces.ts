@@ -137,8 +137,7 @@ export const SURFACES: Readonly<Record<string, Surface>> = {
       waitedMs: 0,
       agent,
       launchedIn: null,
-      keepLater: () => undefined,
-      roundLater: () => undefined,
+      startDetached: () => undefined,
       report: (error) => Promise.reject(error),
     });
     const text = JSON.stringify(answer).replaceAll('\\n', '\n');
@@ -159,7 +158,8 @@ function watchOf(scene: SessionScene): TerminalWatch {
     gaps,
     openMemory: () => scene.open(),
     rulesIn: (directory) => rulesIn([], directory),
-    mayAct: () => true,
+    lease: { isActing: true },
+    keep: () => undefined,
     onNotice: async () => undefined,
   });
 }

@@ -48,6 +48,7 @@ function spool(scene: MemoryScene, input: string, shell: readonly string[] = ['s
 
 const runsOf = (scene: MemoryScene, id: string) => scene.open().look(id)?.log.state.runs;
 const entriesIn = (scene: MemoryScene) => readdirSync(join(scene.home, 'spool'));
+const ignored = () => undefined;
 
 describe('an end that the launcher has noted', () => {
   test.each([['sh'], ['bash', '--norc']])('is recorded by the next reader, with its instant, by %s', (...shell) => {
@@ -86,7 +87,7 @@ describe('an end that the launcher has noted', () => {
     expect([code, said, noted]).toEqual([0, '', '']);
     // The machine of the tests has other work.
     expect([waitedMs >= 1_900, waitedMs < 6_000]).toEqual([true, true]);
-    takeSpool(scene.open());
+    takeSpool(scene.open(), ignored);
     expect(runsOf(scene, id)?.flatMap(({ reason }) => reason ?? [])).toEqual(reasons);
   });
 
@@ -131,7 +132,7 @@ describe('an end that the launcher has noted', () => {
     const id = begin(scene, 'c-1', readProcessIdentity('host'));
     const lines = JSON.stringify(JSON.parse(payload('c-1', { more: { nested: 1 } })), null, 2);
     spool(scene, lines);
-    takeSpool(scene.open());
+    takeSpool(scene.open(), ignored);
     expect(runsOf(scene, id)).toMatchObject([{ reason: 'other' }]);
     const shell = spawn('sh', ['-c', '. "$0"', SPOOL], {
       env: { PATH: process.env.PATH ?? '', home: scene.home },
@@ -151,7 +152,7 @@ describe('an end that the launcher has noted', () => {
     const id = begin(scene, 'c-1', readProcessIdentity('host'));
     spool(scene, payload('c-1', { reason: 'clear' }));
     spool(scene, payload('of-nobody'));
-    takeSpool(scene.open());
+    takeSpool(scene.open(), ignored);
     expect(runsOf(scene, id)).toMatchObject([{ ended_at: null }]);
     expect(entriesIn(scene)).toEqual([]);
   });
@@ -160,7 +161,7 @@ describe('an end that the launcher has noted', () => {
     const scene = memoryScene();
     const id = begin(scene, 'c-1', { ...readProcessIdentity('host'), pid_start: '1' });
     spool(scene, payload('c-1'));
-    takeSpool(scene.open());
+    takeSpool(scene.open(), ignored);
     expect(runsOf(scene, id)).toMatchObject([{ ended_at: null }]);
   });
 
@@ -170,8 +171,8 @@ describe('an end that the launcher has noted', () => {
     for (let count = 0; count < 3; count += 1) spool(scene, payload('c-1'));
     expect(entriesIn(scene)).toHaveLength(3);
     const [reader, other] = [scene.open(), scene.open()];
-    takeSpool(reader);
-    takeSpool(other);
+    takeSpool(reader, ignored);
+    takeSpool(other, ignored);
     expect(runsOf(scene, id)).toHaveLength(1);
     const log = readFileSync(join(scene.home, 'sessions', id, 'worklog.jsonl'), 'utf8');
     expect(log.match(/"run_ended"/g)).toHaveLength(1);
@@ -187,13 +188,13 @@ describe('an end that the launcher has noted', () => {
     spool(scene, payload('c-1'));
     const foreign = entriesIn(scene).find((name) => name.includes('.')) ?? '';
     chmodSync(join(folder, foreign), 0o666);
-    takeSpool(scene.open());
+    takeSpool(scene.open(), ignored);
     expect(runsOf(scene, id)).toMatchObject([{ ended_at: null }]);
     expect(entriesIn(scene)).toHaveLength(4);
     const old = scene.clock.now() / 1_000;
     for (const name of ['torn', 'other', 'binary']) utimesSync(join(folder, name), old, old);
     await scene.clock.advance(DAY + MINUTE);
-    takeSpool(scene.open());
+    takeSpool(scene.open(), ignored);
     expect(entriesIn(scene)).toEqual([foreign]);
   });
 });

@@ -43,6 +43,8 @@ export class TerminalScene {
   isActing = true;
   readonly memory: MemoryScene = memoryScene();
   readonly noticed: NoticedSession[] = [];
+  /** The sessions whose keeping a watch has begun. */
+  readonly kept: string[] = [];
   readonly logged: string[] = [];
   readonly #gaps: OwnGaps;
   #transcripts = 0;
@@ -101,7 +103,8 @@ export class TerminalScene {
       gaps: this.#gaps,
       openMemory: () => this.open(),
       rulesIn: (directory) => rulesIn(projects, directory),
-      mayAct: () => this.isActing,
+      lease: this,
+      keep: (_, { id }) => void this.kept.push(id),
       onNotice: async (noticed) => void this.noticed.push(noticed),
     };
   }
