@@ -113,9 +113,8 @@ export class Crew {
   reaperPid(): number | null {
     const bridge = this.members.get('bridge')?.program;
     if (bridge === undefined) return null;
-    const isReaper = (pid: string) =>
-      parentOf(pid) === bridge.pid && read(`/proc/${pid}/cmdline`).includes('reaperMain');
-    const pid = readdirSync('/proc').find((name) => /^\d+$/.test(name) && isReaper(name));
+    const isIts = (pid: string) => parentOf(pid) === bridge.pid && isReaper(Number(pid));
+    const pid = readdirSync('/proc').find((name) => /^\d+$/.test(name) && isIts(name));
     return pid === undefined ? null : Number(pid);
   }
 
@@ -150,6 +149,11 @@ export class Crew {
       }
     }
   }
+}
+
+/** @returns whether a living process is a reaper: a zombie has no command line */
+export function isReaper(pid: number): boolean {
+  return read(`/proc/${pid}/cmdline`).includes('reaperMain');
 }
 
 function parentOf(pid: string): number {

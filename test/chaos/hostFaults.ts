@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { BridgeScene } from '../e2e/bridgeScene.js';
 import { type FoundProcess, findRun } from '../e2e/processScan.js';
 import { setClock } from './clocks.js';
-import { type Crew, ROLES } from './crew.js';
+import { type Crew, isReaper, ROLES } from './crew.js';
 import type { Loss } from './losses.js';
 import type { ClockFault, StoreLoss } from './plan.js';
 import { appendLine, HARNESS_FILES } from './records.js';
@@ -18,8 +18,10 @@ const INCIDENT_WITHIN_MS = 15_000;
 /** Nobody is left who could end the agents but the bridge's reaper. */
 export async function leaveAlone(scene: BridgeScene, crew: Crew): Promise<void> {
   crew.isHeld = true;
+  const reaper = crew.reaperPid();
   for (const role of ROLES) crew.signal(role, 'SIGKILL');
-  await until(() => liveRuns(scene).length === 0, ENDED_WITHIN_MS);
+  // A process that an agent was starting is seen later than the agent's end. The reaper waits for it, and ends after it.
+  await until(() => (reaper === null ? liveRuns(scene).length === 0 : !isReaper(reaper)), ENDED_WITHIN_MS);
   for (const each of liveRuns(scene)) appendLine(join(scene.folder, HARNESS_FILES.orphans), each);
   crew.isHeld = false;
 }
