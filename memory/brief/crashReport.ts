@@ -230,9 +230,15 @@ function fileLines(files: readonly DoubtfulFile[]): string[] {
   return [...files.slice(0, MOST_FILES_NAMED).map(fileLine), ...(rest > 0 ? [`… and ${rest} more, see --json`] : [])];
 }
 
-function fileLine({ path, step, exists, size, changed_since }: DoubtfulFile): string {
+function fileLine(file: DoubtfulFile): string {
+  const { path, step, kept_in } = file;
   const of = step === null ? '' : `, step ${step}`;
-  if (!exists) return `${oneLine(path)}: does not exist${of}`;
-  if (size === null) return `${oneLine(path)}: cannot be looked at${of}`;
-  return `${oneLine(path)}: ${size} bytes, ${changed_since ? 'changed' : 'not changed'} since it was last mentioned${of}`;
+  const kept = kept_in === undefined ? '' : `; ${oneLine(kept_in)} has a version of it`;
+  return `${oneLine(path)}: ${sightWords(file)}${of}${kept}`;
+}
+
+function sightWords({ exists, size, changed_since }: DoubtfulFile): string {
+  if (!exists) return 'does not exist';
+  if (size === null) return 'cannot be looked at';
+  return `${size} bytes, ${changed_since ? 'changed' : 'not changed'} since it was last mentioned`;
 }

@@ -7,10 +7,10 @@ import type { Section } from './budget.js';
 import { entries, type Words } from './observedSections.js';
 
 export function doubtOf(files: readonly DoubtfulFile[], words: Words): Section {
-  const state = ({ exists, size, changed_since }: DoubtfulFile): string => {
-    if (!exists) return 'it does not exist';
-    if (size === null) return 'it cannot be looked at';
-    return `${size} bytes, ${changed_since ? 'changed' : 'not changed'} since it was last mentioned`;
+  const state = (file: DoubtfulFile) => {
+    const { kept_in } = file;
+    const place = kept_in?.split(' ').map((word) => words.name(word));
+    return `${stateOf(file)}${place === undefined ? '' : `; ${place.join(' ')} has a version of it`}`;
   };
   return {
     title: 'Files that were being worked on and may be half written, to be checked first:',
@@ -19,6 +19,12 @@ export function doubtOf(files: readonly DoubtfulFile[], words: Words): Section {
       files.map((file) => `- ${words.path(file.path)}: ${state(file)}`),
     ),
   };
+}
+
+function stateOf({ exists, size, changed_since }: DoubtfulFile): string {
+  if (!exists) return 'it does not exist';
+  if (size === null) return 'it cannot be looked at';
+  return `${size} bytes, ${changed_since ? 'changed' : 'not changed'} since it was last mentioned`;
 }
 
 /** @returns how a file was finished, in a clause */

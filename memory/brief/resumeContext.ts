@@ -46,8 +46,7 @@ export function contextFor(view: SessionView, level: ContextLevel, reader: Conte
   const ofTurn = fold !== null && has('turn') ? fold : null;
   const left = isLeft(view, level) ? fold : null;
   const doubts = has('files_in_doubt') || left !== null;
-  const all = doubts || has('files_in_progress') ? filesInDoubt({ log, fold }, root) : [];
-  const files = all.filter(({ path }) => view.settled.every((file) => file.path !== path));
+  const files = doubts || has('files_in_progress') ? (view.doubtful ?? filesInDoubt({ log, fold }, root)) : [];
   const plan = [...log.steps.values()];
   const sections = [
     headOf(view, level, words, reader),

@@ -3,6 +3,7 @@ import type { MemorySettings } from '../../src/config/memorySettings.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import type { Redact } from '../../src/log/redact.js';
 import type { AgentCondition } from '../condition/condition.js';
+import type { DoubtfulFile } from '../condition/filesInDoubt.js';
 import type { Note, Worklog } from '../fold/worklog.js';
 import type { Look } from '../look/look.js';
 import type { SettledFile } from '../look/settledSince.js';
@@ -35,6 +36,8 @@ export interface SessionView {
   readonly agent: AgentCondition | null;
   /** Files that its agent left in doubt, and that others have finished since. */
   readonly settled: readonly SettledFile[];
+  /** The others, as they are now. Null if nobody has looked. */
+  readonly doubtful: readonly DoubtfulFile[] | null;
   /** Processes of its crashed agent that still run. */
   readonly left: readonly LeftProcess[];
   /** How its directory has changed, in a clause. Null if it has not. */
@@ -47,7 +50,7 @@ export interface SessionView {
 
 /** For a session whose condition is unknown. */
 export const UNSEEN = {
-  ...{ isBridges: false, agent: null, left: [], settled: [], place: null, changes: [], parent: null },
+  ...{ isBridges: false, agent: null, left: [], settled: [], doubtful: null, place: null, changes: [], parent: null },
 } as const;
 
 /** @returns only what the record shows */
@@ -71,6 +74,9 @@ export function viewOf(memory: Locating & Changing, look: Look): SessionView {
     ...{ now, agent: condition.agent, settled: condition.settled },
     get left() {
       return condition.left;
+    },
+    get doubtful() {
+      return condition.doubtful;
     },
     get place() {
       return placeNow(memory, log, new Words(memory.stamp.redact));

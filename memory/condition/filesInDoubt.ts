@@ -15,6 +15,8 @@ export interface DoubtfulFile {
   readonly size: number | null;
   /** Whether it was changed after it was last mentioned. */
   readonly changed_since: boolean | null;
+  /** Where git keeps another version of it that is newer: `stash@{0}`, or `branch NAME`. Missing if nobody has looked, or found one. */
+  readonly kept_in?: string;
 }
 
 /** The declared and the observed side of a session. */

@@ -7,6 +7,7 @@ import { type Checkout, checkoutOf, gitFoldersOf, isCommit } from './checkout.js
 import type { GitVariables } from './gitLine.js';
 import { type Asking, type Print, type Repository, withRepository } from './repository.js';
 import { changesIn, diffOf, digestOf, filesOf, isPrinted } from './uncommitted.js';
+import { keptAfter, versionsElsewhere } from './versions.js';
 
 const FILES: Asking = { about: 'files', preparingMs: 5 * SECOND, askingMs: 10 * SECOND };
 const COMMITS: Asking = { ...FILES, about: 'commits' };
@@ -150,6 +151,18 @@ export class Git {
       const printed = ask(['log', since, ...names, 'HEAD']);
       return printed === null ? null : [...new Set(printed.split('\0').filter((path) => path !== ''))];
     });
+  }
+
+  /**
+   * @param paths relative to the top level
+   * @param at UTC epoch milliseconds
+   * @returns by path, where git keeps a version that was stored afterwards, and is not in the present commit: `stash@{0}`, or
+   *   `branch NAME`; null as {@link commitsAfter}
+   */
+  versionsElsewhere(paths: readonly string[], at: number): ReadonlyMap<string, string> | null {
+    const kept = keptAfter(gitFoldersOf(this.#root), at);
+    if (kept.length === 0) return new Map();
+    return this.#within(COMMITS_AT_START, (repository) => versionsElsewhere(repository, paths, at, kept));
   }
 
   /** @returns the files that git tracks or could add, relative to the directory, also deleted ones; null if git does not say */

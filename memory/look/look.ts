@@ -80,8 +80,8 @@ export async function lookAt(
   const place = workspace ?? memory.workspace;
   const doubtfulNow = () => filesInDoubt({ log, fold }, place.root);
   const inDoubt = first.weight === 'files_in_doubt' ? doubtfulNow() : null;
-  const settled = inDoubt === null ? [] : await settledSince(memory, { log, fold, doubtful: inDoubt }, place);
-  const doubtful = inDoubt?.filter(({ path }) => settled.every((file) => file.path !== path)) ?? null;
+  const since = inDoubt === null ? null : await settledSince(memory, { log, fold, doubtful: inDoubt }, place);
+  const { settled, doubtful } = since ?? { settled: [], doubtful: null };
   const looseEnds = { ...recorded.looseEnds, files: 0, abandoned_files: 0 };
   const isSettled = doubtful?.length === 0;
   const ends = { ends: recorded.looseEnds, workspace: place };

@@ -14,6 +14,7 @@ import { observe } from '../observed/sources.js';
 import type { Viewer } from '../sessions/views.js';
 import type { LeftSession } from '../workspaces/log.js';
 import type { Workspace } from '../workspaces/workspace.js';
+import { keptElsewhere } from './keptElsewhere.js';
 import { markOf } from './marks.js';
 
 /** Other sessions of the directory that are looked at, the last active first. */
@@ -36,14 +37,18 @@ export interface Doubted {
   readonly doubtful: readonly DoubtfulFile[];
 }
 
-/**
- * @param workspace where the files are
- * @returns those of the doubtful files that the agent of another session has changed later, in a turn that ended, or that were committed
- *   later
- */
-export async function settledSince(memory: Viewer, doubted: Doubted, workspace: Workspace): Promise<SettledFile[]> {
+/** Files in doubt, after a look at later work. */
+export interface Since {
+  /** Those that the agent of another session has changed later, in a turn that ended, or that were committed or deleted later. */
+  readonly settled: readonly SettledFile[];
+  /** The others. */
+  readonly doubtful: readonly DoubtfulFile[];
+}
+
+/** @param workspace where the files are */
+export async function settledSince(memory: Viewer, doubted: Doubted, workspace: Workspace): Promise<Since> {
   const { log, fold, doubtful } = doubted;
-  if (lastSeen(doubted) === null || doubtful.length === 0) return [];
+  if (lastSeen(doubted) === null || doubtful.length === 0) return { settled: [], doubtful };
   const left = leftAt(doubted, workspace);
   const open = new Set(doubtful.map(({ path }) => path));
   const settled: SettledFile[] = [];
@@ -56,14 +61,22 @@ export async function settledSince(memory: Viewer, doubted: Doubted, workspace: 
     if (open.size === 0) break;
     for (const { at, ...file } of await changedBy(memory, other, workspace)) if (at > left(file.path)) settle(file);
   }
-  // A missing directory, such as on a removed disk, does not show that a file was deleted.
-  for (const { path, exists } of existsSync(workspace.root) ? doubtful : [])
-    if (!exists && isKnownWritten(fold, path)) settle({ path, how: 'deleted', by: null });
+  const rest = doubtful.filter(({ path }) => open.has(path));
+  const kept = keptElsewhere(memory, { doubtful: rest, places, root: workspace.root, at: first });
+  // A missing directory, such as on a removed disk, does not show that a file was deleted; nor does a stash that has it.
+  for (const { path, exists } of existsSync(workspace.root) ? rest : [])
+    if (!exists && !kept.has(path) && isKnownWritten(fold, path)) settle({ path, how: 'deleted', by: null });
   const last = Math.max(...[...open].map(left));
   for (const { root } of open.size > 0 ? places : [])
     for (const path of new Git(root, memory.surroundings.variables).committedAfter(last) ?? [])
       settle({ path: nameIn(workspace.root, join(root, path)), how: 'committed', by: null });
-  return settled;
+  const unsettled = doubtful.filter(({ path }) => open.has(path));
+  return { settled, doubtful: unsettled.map((file) => ({ ...file, ...placeIn(kept, file.path) })) };
+}
+
+function placeIn(kept: ReadonlyMap<string, string>, path: string): { readonly kept_in?: string } {
+  const kept_in = kept.get(path);
+  return kept_in === undefined ? {} : { kept_in };
 }
 
 /** @returns the workspace, and those of the files: the agent may have gone to another worktree */

@@ -126,17 +126,19 @@ export class Morning {
 
   /** A person commits all that there is. */
   commit(): void {
+    this.git('init', '-q');
+    this.git('add', '.');
+    this.git('commit', '-qm', 'Keep it');
+  }
+
+  /** A person runs git, at the time of the clock. */
+  git(...words: readonly string[]): void {
     const date = isoTime(this.#scene.clock.now());
-    const identity = ['-c', 'user.name=P', '-c', 'user.email=p@example.org'];
-    for (const args of [
-      ['init', '-q'],
-      ['add', '.'],
-      [...identity, 'commit', '-qm', 'Keep it'],
-    ])
-      execFileSync('git', args, {
-        cwd: this.#scene.directory,
-        env: { ...process.env, GIT_COMMITTER_DATE: date, GIT_AUTHOR_DATE: date },
-      });
+    const identity = ['-c', 'user.name=P', '-c', 'user.email=p@example.org', '-c', 'init.defaultBranch=main'];
+    execFileSync('git', [...identity, ...words], {
+      cwd: this.#scene.directory,
+      env: { ...process.env, GIT_COMMITTER_DATE: date, GIT_AUTHOR_DATE: date },
+    });
   }
 
   remove(file: string): void {

@@ -100,5 +100,6 @@ async function expectNoneRun(site: Site): Promise<void> {
   git.commitsSince(state === null || state === 'unanswered' ? '' : (state.head ?? ''));
   git.commitsAfter(0);
   git.committedAfter(0);
+  git.versionsElsewhere(['a.txt'], 0);
   expect(site.marks()).toEqual([]);
 }

@@ -2,7 +2,7 @@
 /** A half-written file is in doubt until another agent has finished it; then its session weighs less, and says who has. */
 import { renameSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { crashOf } from '../../../memory/brief/crashReport.js';
+import { crashLines, crashOf } from '../../../memory/brief/crashReport.js';
 import { contextFor } from '../../../memory/brief/resumeContext.js';
 import { viewOf } from '../../../memory/brief/view.js';
 import { listSessions } from '../../../memory/look/list.js';
@@ -44,6 +44,7 @@ async function found(morning: Morning) {
     first: [...morning.ids].find(([, known]) => known === gone[0]?.id)?.[0],
     text,
     doubtful: report?.files.map(({ path }) => path),
+    crash: report === null ? '' : crashLines(report, memory.clock.now()).join('\n'),
     settled: report?.settled,
   };
 }
@@ -122,6 +123,27 @@ test('one that a person has deleted is in doubt only while a command that may ha
     weights: ['open_turn'],
     settled: [{ path: FILE, how: 'deleted', by: null }],
   });
+});
+
+test('one that a person has put into the stash, or onto a branch, is in doubt, and both are told where it is', async () => {
+  const stashed = new Morning();
+  await stashed.chat('the weather');
+  stashed.git('init', '-q');
+  stashed.git('commit', '-q', '--allow-empty', '-m', 'first');
+  await stashed.finishes(WORK, WORK, 'kill');
+  stashed.git('stash', '-q', '-u');
+  const inStash = await found(stashed);
+  expect(inStash).toMatchObject({ weights: ['files_in_doubt'], doubtful: [FILE], settled: [] });
+  expect(inStash.text).toContain(`- "${FILE}": it does not exist; "stash@{0}" has a version of it\n`);
+  expect(inStash.crash).toContain(`  ${FILE}: does not exist; stash@{0} has a version of it`);
+  stashed.git('stash', 'pop', '-q');
+  stashed.git('checkout', '-q', '-b', 'half/done');
+  stashed.git('add', '.');
+  stashed.git('commit', '-qm', 'Half of it');
+  stashed.git('checkout', '-q', 'main');
+  const onBranch = await found(stashed);
+  expect(onBranch).toMatchObject({ weights: ['files_in_doubt'], doubtful: [FILE], settled: [] });
+  expect(onBranch.text).toContain(`- "${FILE}": it does not exist; branch "half/done" has a version of it\n`);
 });
 
 test('one whose whole directory is gone is not deleted: its disk may come back', async () => {
