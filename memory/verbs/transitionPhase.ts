@@ -1,13 +1,11 @@
 import * as z from 'zod/mini';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { overBy } from '../fold/rules/kind.js';
-import { MOVES } from '../fold/rules/steps.js';
-import type { Step } from '../fold/worklog.js';
 import { Git } from '../git/git.js';
 import { type Refusal, RefusedError } from '../logs/kind.js';
 import { observe } from '../observed/sources.js';
 import { callerHolder, takenBy } from '../plans/holding.js';
-import { nextPhases } from '../plans/position.js';
+import { movesOf, nextPhases } from '../plans/position.js';
 import { unattributedChanges, unseenFiles } from '../plans/seenChanges.js';
 import { linesOfTransition, requireUsable, starterOf, type Transition } from '../plans/transition.js';
 import type { Continuing } from '../programs/afterEnd.js';
@@ -221,6 +219,6 @@ function withMoves(
   // A session that is over has no moves.
   if (overBy(log.state) !== null) return error;
   const named = [completed, failed, skipped, ...next].flatMap((id) => log.state.steps.get(id ?? '') ?? []);
-  const legal_moves = Object.fromEntries(named.map(({ id, status }: Step) => [id, MOVES[status]]));
+  const legal_moves = Object.fromEntries(named.map((step) => [step.id, movesOf(log.state, step)]));
   return new RefusedError({ code, message }, { ...error.details, legal_moves, legal_next: nextPhases(log.state) });
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { MOVES } from '../../../memory/fold/rules/steps.js';
 import { createSession } from '../../../memory/verbs/createSession.js';
+import { sessionStatus } from '../../../memory/verbs/sessionStatus.js';
 import { step } from '../../../memory/verbs/step.js';
 import { transitionPhase } from '../../../memory/verbs/transitionPhase.js';
 import { type Clock, MINUTE, systemClock } from '../../../src/time.js';
@@ -44,7 +45,8 @@ describe('one call', () => {
     const before = linesIn(scene);
     expect(await scene.asked(transitionPhase, { failed_phase_id: 1, reason: 'r', next_phase_id: 2 })).toMatchObject({
       code: 'blocked',
-      legal_moves: { 1: MOVES.in_progress, 2: MOVES.pending },
+      // The start of phase 2 is what was refused.
+      legal_moves: { 1: MOVES.in_progress, 2: ['skipped', 'cancelled'] },
     });
     expect(linesIn(scene)).toBe(before);
     expect(statusesIn(scene)).toEqual(['in_progress', 'pending', 'pending']);
@@ -61,7 +63,10 @@ describe('one call', () => {
     expect(errors).toMatchObject(
       [2, 1, 0].map((left) => ({ type: 'timeout', step: '1', message: `no answer, ${left} left` })),
     );
-    expect(await scene.asked(transitionPhase, { next_phase_id: 1 })).toMatchObject({ code: 'escalate' });
+    // An answer that offered what is refused would have an agent try it again and again.
+    const only = { legal_moves: { 1: ['skipped', 'cancelled'] }, legal_next: [] };
+    expect(await scene.asked(transitionPhase, { next_phase_id: 1 })).toMatchObject({ code: 'escalate', ...only });
+    expect(await scene.asked(sessionStatus, {})).toMatchObject({ next: [] });
     const override = { step: '1', to: 'in_progress', override: 'the server is back' };
     expect(await scene.asked(step, override, 'person')).toMatchObject({ status: 'in_progress' });
   });
