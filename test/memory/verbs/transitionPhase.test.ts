@@ -99,6 +99,17 @@ describe('one call', () => {
     expect(scene.memory().which(null).log.state.errors).toMatchObject([{ type: 'runtime', message: 'it broke' }]);
   });
 
+  test.each([
+    [{ failed_phase_id: 1, error: { type: 'logic', message: 'm' } }, 'error.type: one of validation, '],
+    [{ failed_phase_id: 1, error: { type: 'runtime' } }, 'error.message: Invalid input: expected string'],
+    [{ failed_phase_id: 1, error: 5 }, 'error: Invalid input: expected string or object'],
+    [{ next_phase_id: ['1'] }, 'next_phase_id: Invalid input: expected string or '],
+    [{ next_phase_ids: ['1', 2.5] }, 'next_phase_ids.1: Invalid input: expected string or '],
+  ])('of a field that has several forms, the fault is named: %j', async (given, fault) => {
+    const refused = await (await planned()).asked(transitionPhase, given);
+    expect(refused).toMatchObject({ code: 'usage', message: expect.stringContaining(fault) });
+  });
+
   test('only a person skips; a skipped failure unblocks what waits for it', async () => {
     const scene = await planned();
     await scene.asked(transitionPhase, { next_phase_id: 1 });
