@@ -14,12 +14,11 @@ import type { Listener, Viewer } from '../sessions/views.js';
 import { writeTogether } from '../sessions/write.js';
 import { ERROR_TYPES } from '../words.js';
 import { afterMoves } from './ending.js';
-import { given, type Input } from './fields.js';
+import { given, type Input, WORDS_IF_ANY } from './fields.js';
 import { meant } from './meant.js';
 import { ID_SCHEMA } from './planFields.js';
 import { verb } from './verb.js';
 
-const TEXT = z.optional(z.string());
 const TEXTS = z.optional(z.array(z.string()));
 const COUNT = z.optional(z.int().check(z.nonnegative()));
 const MAYBE_PHASE = z.optional(z.nullable(ID_SCHEMA));
@@ -44,21 +43,26 @@ const FIELDS = {
       }),
     ),
   ),
-  no_context_reason: given(TEXT),
-  output: given(TEXT),
-  validation: given(z.optional(z.strictObject({ passed: z.boolean(), details: TEXT }))),
-  token_usage: given(z.optional(z.strictObject({ agent: TEXT, input: COUNT, output: COUNT, cached: COUNT }))),
+  no_context_reason: given(WORDS_IF_ANY),
+  output: given(WORDS_IF_ANY),
+  validation: given(z.optional(z.strictObject({ passed: z.boolean(), details: WORDS_IF_ANY }))),
+  token_usage: given(z.optional(z.strictObject({ agent: WORDS_IF_ANY, input: COUNT, output: COUNT, cached: COUNT }))),
   error: given(
     z.optional(
       z.union([
         z.string().check(z.minLength(1)),
-        z.strictObject({ type: z.enum(ERROR_TYPES), message: z.string(), resolution: TEXT, agent: TEXT }),
+        z.strictObject({
+          type: z.enum(ERROR_TYPES),
+          message: z.string(),
+          resolution: WORDS_IF_ANY,
+          agent: WORDS_IF_ANY,
+        }),
       ]),
     ),
   ),
-  agent: given(TEXT),
+  agent: given(WORDS_IF_ANY),
   decided_by: given(z.optional(z.enum(['agent', 'person']))),
-  reason: given(TEXT),
+  reason: given(WORDS_IF_ANY),
 };
 
 export const transitionPhase = verb({
@@ -87,8 +91,7 @@ export const transitionPhase = verb({
 });
 
 function transitionOf(memory: Continuing & Listener, session: OpenSession, input: Input<typeof FIELDS>): Transition {
-  const { token_usage, error, decided_by } = input;
-  const [agent, reason] = [filled(input.agent), filled(input.reason)];
+  const { token_usage, error, agent, reason, decided_by } = input;
   const pathOf = (path: string) => (path === '' ? '' : memory.pathOf(path, session.log.state));
   const paths = (given: readonly string[] = []) => [...new Set(given.map((path) => pathOf(path.trim())))];
   const completed = textOf(input.completed_phase_id);
@@ -105,7 +108,7 @@ function transitionOf(memory: Continuing & Listener, session: OpenSession, input
     },
     done: {
       context: contextOf(input.downstream_context),
-      no_context_reason: filled(input.no_context_reason),
+      no_context_reason: input.no_context_reason,
       output: input.output,
       validation: input.validation,
     },
@@ -122,22 +125,21 @@ function textOf(id: string | number | null | undefined): string | null {
   return id === null || id === undefined ? null : String(id);
 }
 
-/** A text of spaces says nothing. */
-function filled(text: string | undefined): string | undefined {
-  return text?.trim() ? text : undefined;
-}
-
 function errorOf(error: Input<typeof FIELDS>['error']): Transition['error'] {
   if (error === undefined) return undefined;
   const fields = typeof error === 'string' ? { type: 'runtime' as const, message: error } : error;
-  return filled(fields.message) === undefined ? undefined : fields;
+  return isBlank(fields.message) ? undefined : fields;
+}
+
+function isBlank(text: string): boolean {
+  return text.trim() === '';
 }
 
 function contextOf(given: Readonly<Record<string, readonly string[] | undefined>> | undefined) {
   if (given === undefined) return undefined;
   return Object.fromEntries(
     Object.entries(given).flatMap(([name, texts]) => {
-      return texts === undefined ? [] : [[name, texts.filter((text) => filled(text) !== undefined)]];
+      return texts === undefined ? [] : [[name, texts.filter((text) => !isBlank(text))]];
     }),
   );
 }
