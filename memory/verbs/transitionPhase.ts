@@ -3,8 +3,11 @@ import type { ProcessIdentity } from '../../src/host/identity.js';
 import { overBy } from '../fold/rules/kind.js';
 import { Git } from '../git/git.js';
 import { type Refusal, RefusedError } from '../logs/kind.js';
+import { lookAt } from '../look/look.js';
+import type { Locating } from '../look/standing.js';
 import { observe } from '../observed/sources.js';
-import { callerHolder, takenBy } from '../plans/holding.js';
+import { conflictsOf } from '../plans/conflicts.js';
+import { callerHolder, claimFields, takenBy } from '../plans/holding.js';
 import { movesOf, nextPhases } from '../plans/position.js';
 import { unattributedChanges, unseenFiles } from '../plans/seenChanges.js';
 import { linesOfTransition, requireUsable, starterOf, type Transition } from '../plans/transition.js';
@@ -73,6 +76,7 @@ export const transitionPhase = verb({
     const session = meant(memory, input);
     const transition = transitionOf(memory, session, input);
     requireUsable(transition);
+    const left = await leftBehind(memory, session, transition);
     const moved = move(memory, session, transition);
     const { log } = session;
     const compared = transition.completed === null ? null : await seenOf(memory, session);
@@ -84,11 +88,29 @@ export const transitionPhase = verb({
       unseen: compared === null ? [] : unseenFiles(compared, moved.completed, place.root),
       unattributed_changes: compared === null ? [] : unattributedChanges(compared, place.root),
       legal_next: nextPhases(log.state),
+      ...(left.length > 0 && { conflicts: left }),
     };
     const after = settled === 0 ? null : afterMoves(memory, session);
     return { value: { ...value, ...after?.value }, lines: null, ...after?.more };
   },
 });
+
+/**
+ * @returns of the phases that would be taken over, the agents that are dead, and the files that those may have left half done. Later
+ *   looks name them no more: the phase has an agent that lives then
+ */
+async function leftBehind(memory: Locating, session: OpenSession, { next, ...transition }: Transition) {
+  const { state } = session.log;
+  const here = memory.surroundings.process;
+  const [agent, { holder }] = [starterOf({ ...transition, next }), transition];
+  const taken = next.filter((step) => claimFields(here, state, { step, agent, holder }).takes !== undefined);
+  if (taken.length === 0) return [];
+  const conflicts = conflictsOf(memory, await lookAt(memory, session), memory.workspaceOf(state) ?? memory.workspace);
+  return conflicts.filter(
+    (one) =>
+      (one.kind === 'holder_dead' || one.kind === 'half_done_file') && one.phase !== null && taken.includes(one.phase),
+  );
+}
 
 function transitionOf(memory: Continuing & Listener, session: OpenSession, input: Input<typeof FIELDS>): Transition {
   const { token_usage, error, agent, reason, decided_by } = input;

@@ -1,6 +1,6 @@
 // covers: memory/verbs/transitionPhase.ts memory/plans/transition.ts memory/plans/position.ts memory/plans/seenChanges.ts
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { MOVES } from '../../../memory/fold/rules/steps.js';
@@ -169,6 +169,20 @@ describe('files of a phase', () => {
     const claimed = { files_modified: ['old.ts'], no_context_reason: 'none' };
     expect(await scene.asked(transitionPhase, { ...claimed, completed_phase_id: 3 })).toMatchObject({
       unseen: [{ phase: '3', path: 'old.ts', why: 'unchanged' }],
+    });
+  });
+
+  test('that are said to be deleted and are still there are unseen; deleted ones are not', async () => {
+    let now = Date.now();
+    const scene = await planned(PHASES, { ...systemClock, now: () => now });
+    for (const name of ['kept.ts', 'gone.ts']) writeFileSync(join(scene.directory, name), 'x');
+    now += MINUTE;
+    await scene.asked(transitionPhase, { next_phase_id: 1 });
+    rmSync(join(scene.directory, 'gone.ts'));
+    const done = { files_created: ['brief.ts'], files_deleted: ['kept.ts', 'gone.ts', 'brief.ts'] };
+    const given = { ...done, no_context_reason: 'none', completed_phase_id: 1 };
+    expect(await scene.asked(transitionPhase, given)).toMatchObject({
+      unseen: [{ phase: '1', path: 'kept.ts', why: 'unchanged' }],
     });
   });
 
