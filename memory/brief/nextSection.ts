@@ -33,7 +33,8 @@ export function nameOf({ session_id }: Worklog, words: Words): string {
 
 export function nextLines(view: SessionView, level: ContextLevel, reader: ContextReader, words: Words): Section {
   const { log, fold } = view;
-  const next = nextOf(stepsOf({ log, fold }));
+  const steps = stepsOf({ log, fold });
+  const next = nextOf(steps);
   const name = nameOf(log, words);
   const isListed = holds(level, 'steps', 'open_steps');
   const title = (step: StepLike) => (isListed ? '' : `, ${words.text(step.title)}`);
@@ -41,10 +42,25 @@ export function nextLines(view: SessionView, level: ContextLevel, reader: Contex
   return {
     title: '',
     entries: entries('next', [
-      ...(next === undefined ? [] : [`Next: step ${words.name(next.id)}${title(next)}${was}`]),
+      ...(togetherLines(log, isListed ? [] : steps, words) ??
+        (next === undefined ? [] : [`Next: step ${words.name(next.id)}${title(next)}${was}`])),
       ...(holds(level, 'way_to_resume') ? waysToResume(view, name, reader) : []),
     ]),
   };
+}
+
+/** @returns the steps in progress with their agents, if there are several: a reader must not take the first one for its own. Else null */
+function togetherLines(log: Worklog, steps: readonly StepLike[], words: Words): string[] | null {
+  const working = steps.filter(({ status }) => status === 'in_progress');
+  if (working.length < 2) return null;
+  const by = ({ id }: StepLike) => {
+    const agent = log.steps.get(id)?.agent ?? null;
+    return agent === null ? '' : `, by agent ${words.name(agent)}`;
+  };
+  return [
+    'In progress at the same time:',
+    ...working.map((step) => `- step ${words.name(step.id)}, ${words.text(step.title)}${by(step)}`),
+  ];
 }
 
 /** Agents have tools for phases. */

@@ -108,7 +108,8 @@ async function leftBehind(memory: Locating, session: OpenSession, { next, ...tra
   const conflicts = conflictsOf(memory, await lookAt(memory, session), memory.workspaceOf(state) ?? memory.workspace);
   return conflicts.filter(
     (one) =>
-      (one.kind === 'holder_dead' || one.kind === 'half_done_file') && one.phase !== null && taken.includes(one.phase),
+      (one.kind === 'holder_dead' || one.kind === 'half_done_file') &&
+      (one.phase === null || taken.includes(one.phase)),
   );
 }
 
