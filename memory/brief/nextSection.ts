@@ -68,12 +68,13 @@ function hasPhases({ steps }: Worklog): boolean {
   return [...steps.values()].some(({ agents }) => agents.length > 0);
 }
 
-/** Names the receiver of the result of a delegated part. */
+/** Names the session that this one is a part of, and the receiver of the result of a delegated part. */
 export function wayBack(view: SessionView, level: ContextLevel, subAgent: string | null, words: Words): string[] {
   if (level === 'delegated')
     return ['The result of this sub-agent goes to the agent that started it, which works on that session.'];
-  if (level !== 'resumed_delegated') return [];
-  if (subAgent !== null)
+  const isDelegated = level === 'resumed_delegated';
+  if (!isDelegated && !holds(level, 'way_to_resume')) return [];
+  if (isDelegated && subAgent !== null)
     return [
       `Sub-agent ${words.name(subAgent)} goes on with its own task; its result goes to the agent that started it, which works on that session.`,
     ];
@@ -81,8 +82,10 @@ export function wayBack(view: SessionView, level: ContextLevel, subAgent: string
   if (parent === null) return [];
   const name = nameOf(parent, words);
   const [open] = [...parent.steps.values()].filter(({ status }) => status === 'in_progress');
+  const part = `It is a part of session ${name}: ${words.text(purposeOf(parent, null))}; that one is ${parent.lifecycle}`;
+  if (!isDelegated) return [part];
   return [
-    `It is a part of session ${name}: ${words.text(purposeOf(parent, null))}; that one is ${parent.lifecycle}`,
+    part,
     ...(open === undefined ? [] : [`There, step ${words.name(open.id)} is in progress: ${words.text(open.title)}`]),
     `Its result goes to that session: watchkeeper track note "…" --session ${name}; to see all of ${nameOf(log, words)}: watchkeeper work show ${nameOf(log, words)}`,
   ];

@@ -99,11 +99,11 @@ export const transitionPhase = verb({
  * @returns of the phases that would be taken over, the agents that are dead, and the files that those may have left half done. Later
  *   looks name them no more: the phase has an agent that lives then
  */
-async function leftBehind(memory: Locating, session: OpenSession, { next, ...transition }: Transition) {
+async function leftBehind(memory: Locating, session: OpenSession, transition: Transition) {
   const { state } = session.log;
-  const here = memory.surroundings.process;
-  const [agent, { holder }] = [starterOf({ ...transition, next }), transition];
-  const taken = next.filter((step) => claimFields(here, state, { step, agent, holder }).takes !== undefined);
+  const claim = { agent: starterOf(transition), holder: transition.holder };
+  const startOf = (step: string) => claimFields(memory.surroundings.process, state, { step, ...claim });
+  const taken = transition.next.filter((step) => startOf(step).takes !== undefined);
   if (taken.length === 0) return [];
   const conflicts = conflictsOf(memory, await lookAt(memory, session), memory.workspaceOf(state) ?? memory.workspace);
   return conflicts.filter(
@@ -236,14 +236,15 @@ function movedBy(lines: ReturnType<typeof linesOfTransition>, outcomes: readonly
 }
 
 function withMoves(
-  { log }: OpenSession,
+  { id, log }: OpenSession,
   { completed, failed, skipped, next }: Transition,
   error: RefusedError,
 ): RefusedError {
-  const { code, message } = error;
   // A session that is over has no moves.
   if (overBy(log.state) !== null) return error;
-  const named = [completed, failed, skipped, ...next].flatMap((id) => log.state.steps.get(id ?? '') ?? []);
+  const named = [completed, failed, skipped, ...next].flatMap((phase) => log.state.steps.get(phase ?? '') ?? []);
   const legal_moves = Object.fromEntries(named.map((step) => [step.id, movesOf(log.state, step)]));
-  return new RefusedError({ code, message }, { ...error.details, legal_moves, legal_next: nextPhases(log.state) });
+  // A caller that has named none learns which one was meant: it may be another than the one that has the phase.
+  const details = { ...error.details, session_id: id, legal_moves, legal_next: nextPhases(log.state) };
+  return new RefusedError({ code: error.code, message: error.message }, details);
 }

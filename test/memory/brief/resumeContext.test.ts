@@ -77,6 +77,15 @@ test('of phases that run at the same time, a sub-agent gets all with their agent
   expect(together).not.toContain('Next:');
 });
 
+test('an agent that may take up a part of another session learns which one, and how that stands', () => {
+  const parent = busyScene().log;
+  const scene = new WorklogScene();
+  scene.write('session_started', { session_id: 's-2', purpose: 'The inner part', parent: 's-1' });
+  const part = 'It is a part of session s-1: "Fix the login"; that one is active';
+  expect(contextOf(scene, 'root', undefined, { parent })).toContain(`\n${part}\n`);
+  expect(contextOf(scene, 'compacted', undefined, { parent })).not.toContain('a part of');
+});
+
 test('30 notes of 200 characters: critical ones first, the rest is counted', () => {
   const context = contextOf(busyScene(), 'root');
   const shown = [...context.matchAll(/^- (\w+): "/gm)].map(([, priority]) => priority);

@@ -44,7 +44,7 @@ describe('one call', () => {
     await scene.asked(transitionPhase, { next_phase_id: 1 });
     const before = linesIn(scene);
     expect(await scene.asked(transitionPhase, { failed_phase_id: 1, reason: 'r', next_phase_id: 2 })).toMatchObject({
-      code: 'blocked',
+      ...{ code: 'blocked', session_id: scene.memory().which(null).id },
       // The start of phase 2 is what was refused.
       legal_moves: { 1: MOVES.in_progress, 2: ['skipped', 'cancelled'] },
     });
