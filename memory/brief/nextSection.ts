@@ -33,7 +33,8 @@ export function nameOf({ session_id }: Worklog, words: Words): string {
 
 export function nextLines(view: SessionView, level: ContextLevel, reader: ContextReader, words: Words): Section {
   const { log, fold } = view;
-  const next = nextOf(stepsOf({ log, fold }));
+  const steps = stepsOf({ log, fold });
+  const next = nextOf(steps);
   const name = nameOf(log, words);
   const isListed = holds(level, 'steps', 'open_steps');
   const title = (step: StepLike) => (isListed ? '' : `, ${words.text(step.title)}`);
@@ -41,10 +42,25 @@ export function nextLines(view: SessionView, level: ContextLevel, reader: Contex
   return {
     title: '',
     entries: entries('next', [
-      ...(next === undefined ? [] : [`Next: step ${words.name(next.id)}${title(next)}${was}`]),
+      ...(togetherLines(log, isListed ? [] : steps, words) ??
+        (next === undefined ? [] : [`Next: step ${words.name(next.id)}${title(next)}${was}`])),
       ...(holds(level, 'way_to_resume') ? waysToResume(view, name, reader) : []),
     ]),
   };
+}
+
+/** @returns the steps in progress with their agents, if there are several: a reader must not take the first one for its own. Else null */
+function togetherLines(log: Worklog, steps: readonly StepLike[], words: Words): string[] | null {
+  const working = steps.filter(({ status }) => status === 'in_progress');
+  if (working.length < 2) return null;
+  const by = ({ id }: StepLike) => {
+    const agent = log.steps.get(id)?.agent ?? null;
+    return agent === null ? '' : `, by agent ${words.name(agent)}`;
+  };
+  return [
+    'In progress at the same time:',
+    ...working.map((step) => `- step ${words.name(step.id)}, ${words.text(step.title)}${by(step)}`),
+  ];
 }
 
 /** Agents have tools for phases. */
@@ -52,12 +68,13 @@ function hasPhases({ steps }: Worklog): boolean {
   return [...steps.values()].some(({ agents }) => agents.length > 0);
 }
 
-/** Names the receiver of the result of a delegated part. */
+/** Names the session that this one is a part of, and the receiver of the result of a delegated part. */
 export function wayBack(view: SessionView, level: ContextLevel, subAgent: string | null, words: Words): string[] {
   if (level === 'delegated')
     return ['The result of this sub-agent goes to the agent that started it, which works on that session.'];
-  if (level !== 'resumed_delegated') return [];
-  if (subAgent !== null)
+  const isDelegated = level === 'resumed_delegated';
+  if (!isDelegated && !holds(level, 'way_to_resume')) return [];
+  if (isDelegated && subAgent !== null)
     return [
       `Sub-agent ${words.name(subAgent)} goes on with its own task; its result goes to the agent that started it, which works on that session.`,
     ];
@@ -65,8 +82,10 @@ export function wayBack(view: SessionView, level: ContextLevel, subAgent: string
   if (parent === null) return [];
   const name = nameOf(parent, words);
   const [open] = [...parent.steps.values()].filter(({ status }) => status === 'in_progress');
+  const part = `It is a part of session ${name}: ${words.text(purposeOf(parent, null))}; that one is ${parent.lifecycle}`;
+  if (!isDelegated) return [part];
   return [
-    `It is a part of session ${name}: ${words.text(purposeOf(parent, null))}; that one is ${parent.lifecycle}`,
+    part,
     ...(open === undefined ? [] : [`There, step ${words.name(open.id)} is in progress: ${words.text(open.title)}`]),
     `Its result goes to that session: watchkeeper track note "…" --session ${name}; to see all of ${nameOf(log, words)}: watchkeeper work show ${nameOf(log, words)}`,
   ];

@@ -21,7 +21,7 @@ export interface DoubtfulFile {
 
 /** The declared and the observed side of a session. */
 export interface Known {
-  readonly log: Pick<Worklog, 'files'>;
+  readonly log: Pick<Worklog, 'files' | 'steps'>;
   /** Null if nothing was observed. */
   readonly fold: Observed | null;
 }
@@ -65,10 +65,14 @@ export function nameIn(directory: string, path: string): string {
   return inside === '' || inside === '..' || inside.startsWith(`..${sep}`) ? absolute : inside;
 }
 
-/** A person or an agent said later that it is done. */
-function isDone({ files }: Known['log'], name: string, at: number): boolean {
+/** A person or an agent said later that it is done, or completed a step that names it. */
+function isDone({ files, steps }: Known['log'], name: string, at: number): boolean {
   const declared = files.get(name);
-  return declared?.status === 'done' && declared.at > at;
+  if (declared?.status === 'done' && declared.at > at) return true;
+  return [...steps.values()].some(
+    ({ status, ended_at, files: { created, modified } }) =>
+      status === 'completed' && (ended_at ?? 0) > at && (created.includes(name) || modified.includes(name)),
+  );
 }
 
 interface Touched {

@@ -22,6 +22,7 @@ export function wordsOfLine(line: Line): string | null {
       return `step ${field('step')} added: ${field('title')}`;
     case 'step':
       if (field('title')) return `step ${field('step')} reworded: ${field('title')}`;
+      if (field('takes')) return `step ${field('step')}: taken over from an agent that is dead`;
       return `step ${field('step')}: ${field('to').replace('_', ' ')}${field('reason') && ` (${field('reason')})`}`;
     case 'file':
       return field('from') ? `${field('from')} renamed to ${field('path')}` : `${field('path')}: ${field('to')}`;

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { sightOf } from '../../src/files/seenFile.js';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { SECOND } from '../../src/time.js';
+import { isInterrupted } from '../condition/words.js';
 import { MOST_ENTRIES } from '../fold/bounds.js';
 import { type Holder, holderWords } from '../fold/holder.js';
 import type { Step, Worklog } from '../fold/worklog.js';
@@ -54,7 +55,7 @@ function isAbandoned(here: ProcessIdentity, log: Worklog, step: Step): boolean {
   return step.status === 'in_progress' && isHolderAlive(here, log, step) === false;
 }
 
-function halfDone(here: ProcessIdentity, { log, state, condition }: Look, { root }: Workspace): Conflict[] {
+function halfDone(here: ProcessIdentity, { log, fold, state, condition }: Look, { root }: Workspace): Conflict[] {
   const open = new Set(
     [...log.steps.values()]
       .filter((step) => step.status === 'failed' || isAbandoned(here, log, step))
@@ -63,7 +64,9 @@ function halfDone(here: ProcessIdentity, { log, state, condition }: Look, { root
   const found = new Map<string, Conflict>();
   const add = (path: string, phase: string | null) =>
     found.set(path, { kind: 'half_done_file', phase, path, exists: sightOf(resolve(root, path)) !== 'none' });
-  for (const { path, step } of condition.doubtful) add(path, step);
+  // An agent that lives is about to finish what it has in hand.
+  const isLeft = isInterrupted(condition) || (fold?.leftTurns.length ?? 0) > 0;
+  for (const { path, step } of condition.doubtful) if (isLeft || (step !== null && open.has(step))) add(path, step);
   for (const [path, { step, change = 'read' }] of Object.entries(state.files))
     if (step !== null && open.has(step) && change !== 'read' && change !== 'deleted') add(path, step);
   return [...found.values()];

@@ -109,7 +109,8 @@ function shownId(id: string): string {
 
 function idFaults(phases: readonly PlannedPhase[]): Violation[] {
   const counts = new Map<string, number>();
-  for (const { id } of phases) counts.set(id, (counts.get(id) ?? 0) + 1);
+  // A letter with an accent may be one character or two, and looks the same.
+  for (const id of phases.map((phase) => phase.id.normalize())) counts.set(id, (counts.get(id) ?? 0) + 1);
   return [...counts].flatMap(([id, count]) =>
     count === 1 ? [] : [{ rule: 'duplicate_id' as const, phase: id, message: `${count} phases have the id ${id}` }],
   );

@@ -1,6 +1,8 @@
 /** Where a plan stands: the phase that is due, the errors that are open, and what can be done next. */
+import { MOVES, refuseAgentsStart } from '../fold/rules/steps.js';
 import { currentPhase } from '../fold/state.js';
 import type { DeclaredError, Step, Worklog } from '../fold/worklog.js';
+import type { StepStatus } from '../words.js';
 
 /** A model reads no more of them. */
 const MOST_NEXT = 20;
@@ -29,7 +31,7 @@ export function positionOf({ steps }: Planned): Position {
   };
 }
 
-/** A phase that can be started. */
+/** A phase that an agent can start. */
 export interface NextPhase {
   readonly phase: string;
   readonly name: string;
@@ -38,16 +40,20 @@ export interface NextPhase {
   readonly retry?: true;
 }
 
-/** @returns the phases that are pending or failed, and whose blockers are settled; the first ones */
-export function nextPhases({ steps }: Planned): NextPhase[] {
-  const isSettled = (id: string) => ['completed', 'skipped'].includes(steps.get(id)?.status ?? '');
-  return [...steps.values()]
-    .filter(({ status, blocked_by }) => (status === 'pending' || status === 'failed') && blocked_by.every(isSettled))
+/** @returns those that are pending, or failed and have a retry left, and whose blockers are settled; the first ones */
+export function nextPhases(plan: Planned): NextPhase[] {
+  return [...plan.steps.values()]
+    .filter((step) => movesOf(plan, step).includes('in_progress'))
     .filter((_, index) => index < MOST_NEXT)
     .map(({ id, title, agents, status }) => ({
       ...{ phase: id, name: title, agents },
       ...(status === 'failed' && { retry: true as const }),
     }));
+}
+
+/** @returns the statuses that an agent can give a phase now */
+export function movesOf(plan: Planned, step: Step): StepStatus[] {
+  return MOVES[step.status].filter((to) => to !== 'in_progress' || refuseAgentsStart(plan, step) === null);
 }
 
 /** @returns the declared errors that are not resolved */

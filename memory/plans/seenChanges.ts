@@ -11,11 +11,11 @@ import type { Observed } from '../observed/observed.js';
 /** Some file systems keep a time in whole pairs of seconds, and none that of the call itself. */
 const COARSEST_TIME_MS = 2 * SECOND;
 
-/** A file that a phase names as created or modified, and that nothing shows to be so. */
+/** A file that a phase names as created, modified or deleted, and that nothing shows to be so. */
 export interface UnseenFile {
   readonly phase: string;
   readonly path: string;
-  /** `missing`: it does not exist. `unchanged`: nothing changed it after the phase began. */
+  /** `missing`: it was not to be deleted, and does not exist. `unchanged`: nothing changed it after the phase began. */
   readonly why: 'missing' | 'unchanged';
 }
 
@@ -35,9 +35,10 @@ export function unseenFiles({ log, fold }: Record, phases: readonly string[], ro
     const step = log.steps.get(phase);
     if (step === undefined) return [];
     const { started_at: began, files } = step;
-    return [...new Set([...files.created, ...files.modified])].flatMap((path): UnseenFile[] => {
+    const deleted = new Set(files.deleted);
+    return [...new Set([...files.created, ...files.modified, ...deleted])].flatMap((path): UnseenFile[] => {
       const stat = sightOfEntry(resolve(root, path));
-      if (stat === 'none') return [{ phase, path, why: 'missing' }];
+      if (stat === 'none') return deleted.has(path) ? [] : [{ phase, path, why: 'missing' }];
       if (stat === 'unknown') return [];
       const since = (began ?? 0) - COARSEST_TIME_MS;
       // An unpacked or copied file may keep an older time of change, but not the time at which its entry was made.

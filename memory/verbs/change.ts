@@ -5,11 +5,11 @@ import { type WorklogLine, worklogKind } from '../fold/rules/kind.js';
 import type { Viewer } from '../sessions/views.js';
 import { writeOrRefuse } from '../sessions/write.js';
 import { documentAt } from '../workspaces/document.js';
-import { given, type Input } from './fields.js';
+import { given, type Input, SOME_WORDS } from './fields.js';
 import { meant } from './meant.js';
 import { verb } from './verb.js';
 
-const TEXT = z.optional(z.string().check(z.minLength(1)));
+const TEXT = z.optional(SOME_WORDS);
 
 /** The fields that a session declares of itself. */
 export const CHANGES = {

@@ -40,7 +40,7 @@ export const checkpoint = verb({
       return { lines: `checkpoint "${drop}" dropped`, value: { name: drop } };
     }
     if (verify !== undefined) return verified(memory, session, verify);
-    if (name === undefined)
+    if (name === undefined || name.trim() === '')
       throw new UsageError(
         'what is the checkpoint called? For example: watchkeeper track checkpoint before-refactoring',
       );

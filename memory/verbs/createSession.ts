@@ -9,7 +9,7 @@ import type { Viewer } from '../sessions/views.js';
 import { stepLine } from '../show/status.js';
 import { documentAt } from '../workspaces/document.js';
 import { beginSession } from './beginning.js';
-import { given, neededOption } from './fields.js';
+import { given, neededOption, WORDS_IF_ANY } from './fields.js';
 import { linesOf, PHASES, phasesOf } from './planFields.js';
 import { verb } from './verb.js';
 
@@ -19,7 +19,6 @@ const WAYS = {
   archive: 'put it away, cancelled: on_active "archive"',
   concurrent: 'work next to it: on_active "concurrent"',
 };
-const TEXT = z.optional(z.string());
 
 export const createSession = verb({
   name: 'create_session',
@@ -30,10 +29,10 @@ export const createSession = verb({
     workflow_mode: given(z.optional(z.enum(['standard', 'express']))),
     design_document: given(z.optional(z.nullable(z.string()))),
     implementation_plan: given(z.optional(z.nullable(z.string()))),
-    execution_mode: given(TEXT),
-    execution_backend: given(TEXT),
-    task_complexity: given(TEXT),
-    parent_session_id: given(TEXT),
+    execution_mode: given(WORDS_IF_ANY),
+    execution_backend: given(WORDS_IF_ANY),
+    task_complexity: given(WORDS_IF_ANY),
+    parent_session_id: given(WORDS_IF_ANY),
     on_active: given(z._default(z.enum(ON_ACTIVE), 'refuse')),
   },
   async run(memory, input) {

@@ -27,7 +27,7 @@ export function phasesOf(pathOf: (path: string) => string, phases: z.output<type
   return phases.map(({ id, name, agents, agent, parallel = false, blocked_by = [], files = [] }) => ({
     id: String(id),
     name,
-    agents: agents ?? (agent === undefined ? [] : [agent]),
+    agents: (agents ?? (agent === undefined ? [] : [agent])).filter((name) => name.trim() !== ''),
     parallel,
     blocked_by: [...new Set(blocked_by.map(String))],
     files: [...new Set(files.map((path) => (path.trim() === '' ? '' : pathOf(path.trim()))))],

@@ -3,23 +3,22 @@ import * as z from 'zod/mini';
 import { worklogKind } from '../fold/rules/kind.js';
 import { writeFact } from '../sessions/write.js';
 import { ERROR_TYPES } from '../words.js';
-import { given } from './fields.js';
+import { given, SOME_WORDS } from './fields.js';
 import { meant } from './meant.js';
 import { ID_SCHEMA } from './planFields.js';
 import { verb } from './verb.js';
 
-const TEXT = z.string().check(z.minLength(1));
 const COUNT = z._default(z.int().check(z.nonnegative()), 0);
 
 export const recordError = verb({
   name: 'record_error',
   summary: 'record an error of an agent, or that one is resolved',
   fields: {
-    message: given(TEXT),
+    message: given(SOME_WORDS),
     type: given(z._default(z.enum(ERROR_TYPES), 'runtime')),
-    agent: given(z.optional(TEXT)),
+    agent: given(z.optional(SOME_WORDS)),
     step: given(z.optional(ID_SCHEMA)),
-    resolution: given(z.optional(TEXT)),
+    resolution: given(z.optional(SOME_WORDS)),
     resolved: given(z._default(z.boolean(), false)),
   },
   run(memory, input) {
@@ -36,7 +35,7 @@ export const recordTokens = verb({
   name: 'record_tokens',
   summary: 'record the tokens that an agent has used',
   fields: {
-    agent: given(z._default(TEXT, 'main')),
+    agent: given(z._default(SOME_WORDS, 'main')),
     input: given(COUNT),
     output: given(COUNT),
     cached: given(COUNT),

@@ -10,7 +10,7 @@ import type { Caller, Viewer } from '../sessions/views.js';
 import { writeOrRefuse } from '../sessions/write.js';
 import { CHANGES, changeOf } from './change.js';
 import { afterMoves, endSession } from './ending.js';
-import { given, type Input } from './fields.js';
+import { given, type Input, WORDS_IF_ANY } from './fields.js';
 import { ID_SCHEMA } from './planFields.js';
 import { planMeant } from './planMeant.js';
 import { resumeWith } from './resumeWith.js';
@@ -19,9 +19,9 @@ import { verb } from './verb.js';
 const FIELDS = {
   decision: given(z.optional(z.enum(['retry', 'skip', 'abort', 'adjust']))),
   phase_id: given(z.optional(ID_SCHEMA)),
-  reason: given(z.optional(z.string())),
+  reason: given(WORDS_IF_ANY),
   decided_by: given(z.optional(z.enum(['agent', 'person']))),
-  agent: given(z.optional(z.string())),
+  agent: given(WORDS_IF_ANY),
   ...CHANGES,
 };
 

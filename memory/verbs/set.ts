@@ -53,6 +53,8 @@ function pairOf(text: string): [Settable, string] {
 /** A document is kept as it is now, so that a later look shows whether it was changed. */
 function change(changes: Changes, key: Settable, text: string, { surroundings, workspace }: Viewer): void {
   const document = () => documentAt(text, surroundings.directory, workspace);
+  if (key === 'purpose' && text.trim() === '')
+    throw new UsageError('purpose=: what is the session for? Give some words');
   if (key === 'workflow_mode' && !WORKFLOW_MODES.includes(text))
     throw new UsageError(`workflow_mode=${JSON.stringify(text)}: one of ${WORKFLOW_MODES.join(', ')}`);
   if (key === 'documents.design') changes.documents = { ...changes.documents, design: document() };

@@ -1,4 +1,5 @@
 import { UsageError } from '../../src/errors.js';
+import { holderWords } from '../fold/holder.js';
 import { type WorklogFields, worklogKind } from '../fold/rules/kind.js';
 import { RefusedError } from '../logs/kind.js';
 import type { Stamp } from '../logs/line.js';
@@ -63,23 +64,32 @@ function move(
       throw new UsageError(`--${option} without a reason: say why, for example --${option} "the API is down"`);
   const paths = file.map((path) => memory.pathOf(path.trim(), session.log.state));
   const fields = { step: id, to, reason, override, paths };
-  if (to === 'in_progress') start(memory, session, fields);
-  else writeOrRefuse(session, memory.stamp, () => [worklogKind.line('step', fields)]);
+  const former = to === 'in_progress' ? start(memory, session, fields) : null;
+  if (to !== 'in_progress') writeOrRefuse(session, memory.stamp, () => [worklogKind.line('step', fields)]);
   const now = session.log.state.steps.get(id);
   const has = now?.status === 'failed' ? 'has' : 'is';
   const moved = `step ${id} ${has} ${now?.status.replace('_', ' ')}: ${now?.title}`;
   const value = { step: id, status: now?.status };
   const after = afterMoves(memory, session);
-  return { lines: [moved, ...after.lines], value: { ...value, ...after.value }, ...after.more };
+  const taken = former === null ? [] : [`taken over from ${former}, which is dead`];
+  return { lines: [moved, ...taken, ...after.lines], value: { ...value, ...after.value }, ...after.more };
 }
 
-/** The line is written also if another agent has the step, so that its refusal is counted. */
-function start(memory: Continuing, session: OpenSession, fields: WorklogFields<'step'>): void {
+/**
+ * The line is written also if another agent has the step, so that its refusal is counted.
+ * @returns the agent that had the step and is proven dead, in words; null if none had it
+ */
+function start(memory: Continuing, session: OpenSession, fields: WorklogFields<'step'>): string | null {
   const claim = { step: fields.step, holder: callerHolder(memory) };
+  let former: string | null = null;
   try {
-    writeOrRefuse(session, memory.stamp, (state) => [
-      worklogKind.line('step', { ...fields, ...claimFields(memory.surroundings.process, state, claim) }),
-    ]);
+    writeOrRefuse(session, memory.stamp, (state) => {
+      const claimed = claimFields(memory.surroundings.process, state, claim);
+      const held = state.steps.get(fields.step);
+      former = claimed.takes === undefined || held === undefined ? null : holderWords(held);
+      return [worklogKind.line('step', { ...fields, ...claimed })];
+    });
+    return former;
   } catch (error) {
     const isTaken = error instanceof RefusedError && error.code === 'taken';
     throw (isTaken ? takenBy(memory.surroundings.process, session.log.state, claim) : null) ?? error;

@@ -1,13 +1,14 @@
 import * as z from 'zod/mini';
 import type { ProcessIdentity } from '../../src/host/identity.js';
 import { overBy } from '../fold/rules/kind.js';
-import { MOVES } from '../fold/rules/steps.js';
-import type { Step } from '../fold/worklog.js';
 import { Git } from '../git/git.js';
 import { type Refusal, RefusedError } from '../logs/kind.js';
+import { lookAt } from '../look/look.js';
+import type { Locating } from '../look/standing.js';
 import { observe } from '../observed/sources.js';
-import { callerHolder, takenBy } from '../plans/holding.js';
-import { nextPhases } from '../plans/position.js';
+import { conflictsOf } from '../plans/conflicts.js';
+import { callerHolder, claimFields, takenBy } from '../plans/holding.js';
+import { movesOf, nextPhases } from '../plans/position.js';
 import { unattributedChanges, unseenFiles } from '../plans/seenChanges.js';
 import { linesOfTransition, requireUsable, starterOf, type Transition } from '../plans/transition.js';
 import type { Continuing } from '../programs/afterEnd.js';
@@ -16,12 +17,11 @@ import type { Listener, Viewer } from '../sessions/views.js';
 import { writeTogether } from '../sessions/write.js';
 import { ERROR_TYPES } from '../words.js';
 import { afterMoves } from './ending.js';
-import { given, type Input } from './fields.js';
+import { given, type Input, WORDS_IF_ANY } from './fields.js';
 import { meant } from './meant.js';
 import { ID_SCHEMA } from './planFields.js';
 import { verb } from './verb.js';
 
-const TEXT = z.optional(z.string());
 const TEXTS = z.optional(z.array(z.string()));
 const COUNT = z.optional(z.int().check(z.nonnegative()));
 const MAYBE_PHASE = z.optional(z.nullable(ID_SCHEMA));
@@ -46,21 +46,26 @@ const FIELDS = {
       }),
     ),
   ),
-  no_context_reason: given(TEXT),
-  output: given(TEXT),
-  validation: given(z.optional(z.strictObject({ passed: z.boolean(), details: TEXT }))),
-  token_usage: given(z.optional(z.strictObject({ agent: TEXT, input: COUNT, output: COUNT, cached: COUNT }))),
+  no_context_reason: given(WORDS_IF_ANY),
+  output: given(WORDS_IF_ANY),
+  validation: given(z.optional(z.strictObject({ passed: z.boolean(), details: WORDS_IF_ANY }))),
+  token_usage: given(z.optional(z.strictObject({ agent: WORDS_IF_ANY, input: COUNT, output: COUNT, cached: COUNT }))),
   error: given(
     z.optional(
       z.union([
         z.string().check(z.minLength(1)),
-        z.strictObject({ type: z.enum(ERROR_TYPES), message: z.string(), resolution: TEXT, agent: TEXT }),
+        z.strictObject({
+          type: z.enum(ERROR_TYPES),
+          message: z.string(),
+          resolution: WORDS_IF_ANY,
+          agent: WORDS_IF_ANY,
+        }),
       ]),
     ),
   ),
-  agent: given(TEXT),
+  agent: given(WORDS_IF_ANY),
   decided_by: given(z.optional(z.enum(['agent', 'person']))),
-  reason: given(TEXT),
+  reason: given(WORDS_IF_ANY),
 };
 
 export const transitionPhase = verb({
@@ -71,6 +76,7 @@ export const transitionPhase = verb({
     const session = meant(memory, input);
     const transition = transitionOf(memory, session, input);
     requireUsable(transition);
+    const left = await leftBehind(memory, session, transition);
     const moved = move(memory, session, transition);
     const { log } = session;
     const compared = transition.completed === null ? null : await seenOf(memory, session);
@@ -82,15 +88,33 @@ export const transitionPhase = verb({
       unseen: compared === null ? [] : unseenFiles(compared, moved.completed, place.root),
       unattributed_changes: compared === null ? [] : unattributedChanges(compared, place.root),
       legal_next: nextPhases(log.state),
+      ...(left.length > 0 && { conflicts: left }),
     };
     const after = settled === 0 ? null : afterMoves(memory, session);
     return { value: { ...value, ...after?.value }, lines: null, ...after?.more };
   },
 });
 
+/**
+ * @returns of the phases that would be taken over, the agents that are dead, and the files that those may have left half done. Later
+ *   looks name them no more: the phase has an agent that lives then
+ */
+async function leftBehind(memory: Locating, session: OpenSession, transition: Transition) {
+  const { state } = session.log;
+  const claim = { agent: starterOf(transition), holder: transition.holder };
+  const startOf = (step: string) => claimFields(memory.surroundings.process, state, { step, ...claim });
+  const taken = transition.next.filter((step) => startOf(step).takes !== undefined);
+  if (taken.length === 0) return [];
+  const conflicts = conflictsOf(memory, await lookAt(memory, session), memory.workspaceOf(state) ?? memory.workspace);
+  return conflicts.filter(
+    (one) =>
+      (one.kind === 'holder_dead' || one.kind === 'half_done_file') &&
+      (one.phase === null || taken.includes(one.phase)),
+  );
+}
+
 function transitionOf(memory: Continuing & Listener, session: OpenSession, input: Input<typeof FIELDS>): Transition {
-  const { token_usage, error, decided_by } = input;
-  const [agent, reason] = [filled(input.agent), filled(input.reason)];
+  const { token_usage, error, agent, reason, decided_by } = input;
   const pathOf = (path: string) => (path === '' ? '' : memory.pathOf(path, session.log.state));
   const paths = (given: readonly string[] = []) => [...new Set(given.map((path) => pathOf(path.trim())))];
   const completed = textOf(input.completed_phase_id);
@@ -107,7 +131,7 @@ function transitionOf(memory: Continuing & Listener, session: OpenSession, input
     },
     done: {
       context: contextOf(input.downstream_context),
-      no_context_reason: filled(input.no_context_reason),
+      no_context_reason: input.no_context_reason,
       output: input.output,
       validation: input.validation,
     },
@@ -124,22 +148,21 @@ function textOf(id: string | number | null | undefined): string | null {
   return id === null || id === undefined ? null : String(id);
 }
 
-/** A text of spaces says nothing. */
-function filled(text: string | undefined): string | undefined {
-  return text?.trim() ? text : undefined;
-}
-
 function errorOf(error: Input<typeof FIELDS>['error']): Transition['error'] {
   if (error === undefined) return undefined;
   const fields = typeof error === 'string' ? { type: 'runtime' as const, message: error } : error;
-  return filled(fields.message) === undefined ? undefined : fields;
+  return isBlank(fields.message) ? undefined : fields;
+}
+
+function isBlank(text: string): boolean {
+  return text.trim() === '';
 }
 
 function contextOf(given: Readonly<Record<string, readonly string[] | undefined>> | undefined) {
   if (given === undefined) return undefined;
   return Object.fromEntries(
     Object.entries(given).flatMap(([name, texts]) => {
-      return texts === undefined ? [] : [[name, texts.filter((text) => filled(text) !== undefined)]];
+      return texts === undefined ? [] : [[name, texts.filter((text) => !isBlank(text))]];
     }),
   );
 }
@@ -213,14 +236,15 @@ function movedBy(lines: ReturnType<typeof linesOfTransition>, outcomes: readonly
 }
 
 function withMoves(
-  { log }: OpenSession,
+  { id, log }: OpenSession,
   { completed, failed, skipped, next }: Transition,
   error: RefusedError,
 ): RefusedError {
-  const { code, message } = error;
   // A session that is over has no moves.
   if (overBy(log.state) !== null) return error;
-  const named = [completed, failed, skipped, ...next].flatMap((id) => log.state.steps.get(id ?? '') ?? []);
-  const legal_moves = Object.fromEntries(named.map(({ id, status }: Step) => [id, MOVES[status]]));
-  return new RefusedError({ code, message }, { ...error.details, legal_moves, legal_next: nextPhases(log.state) });
+  const named = [completed, failed, skipped, ...next].flatMap((phase) => log.state.steps.get(phase ?? '') ?? []);
+  const legal_moves = Object.fromEntries(named.map((step) => [step.id, movesOf(log.state, step)]));
+  // A caller that has named none learns which one was meant: it may be another than the one that has the phase.
+  const details = { ...error.details, session_id: id, legal_moves, legal_next: nextPhases(log.state) };
+  return new RefusedError({ code: error.code, message: error.message }, details);
 }

@@ -150,6 +150,26 @@ function read(name: string, schema: z.ZodMiniType, value: unknown): unknown {
   const found = schema.safeParse(value);
   if (found.success) return found.data;
   const [issue] = found.error.issues;
-  const message = issue?.code === 'invalid_value' ? `one of ${issue.values.join(', ')}` : issue?.message;
-  throw new UsageError(`${[name, ...(issue?.path ?? [])].map(String).join('.')}: ${message}`);
+  throw new UsageError(faultOf([name], issue));
+}
+
+type Issue = z.core.$ZodIssue;
+
+/** @returns the field with its fault; of one that may have several forms, the fault of the form that it comes nearest to */
+function faultOf(within: readonly PropertyKey[], issue: Issue | undefined): string {
+  const path = [...within, ...(issue?.path ?? [])];
+  const nearest = issue?.code === 'invalid_union' ? nearestFault(issue.errors) : undefined;
+  return nearest === undefined ? `${path.map(String).join('.')}: ${messageOf(issue)}` : faultOf(path, nearest);
+}
+
+/** @returns the first fault inside of one of the forms; undefined if the value is of another kind than all of them */
+function nearestFault(forms: readonly (readonly Issue[])[]): Issue | undefined {
+  return forms.flatMap(([first]) => first ?? []).find(({ path }) => path.length > 0);
+}
+
+function messageOf(issue: Issue | undefined): string | undefined {
+  if (issue?.code === 'invalid_value') return `one of ${issue.values.join(', ')}`;
+  if (issue?.code !== 'invalid_union') return issue?.message;
+  const kinds = issue.errors.flat().flatMap((fault) => (fault.code === 'invalid_type' ? fault.expected : []));
+  return `${issue.message}: expected ${kinds.join(' or ')}`;
 }

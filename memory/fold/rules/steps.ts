@@ -155,11 +155,17 @@ function refuseStart(log: Worklog, step: Step, move: Move, written: Written): Re
       code: 'too_late',
       message: `step ${step.id} is ${statusWords(step.status)} by now, so it cannot be taken over; start it again`,
     };
-  const open = step.blocked_by.filter((id) => !isSettledWell(log.steps.get(id)));
+  const refused = refuseAgentsStart(log, step);
+  const mayOverride = written.origin === 'person' && move.override !== undefined;
+  return refused?.code === 'escalate' && mayOverride ? null : refused;
+}
+
+/** @returns why no agent may start a step that is pending or has failed; null if one may */
+export function refuseAgentsStart({ steps }: Pick<Worklog, 'steps'>, step: Step): Refusal | null {
+  const open = step.blocked_by.filter((id) => !isSettledWell(steps.get(id)));
   if (open.length > 0)
     return { code: 'blocked', message: `step ${step.id} waits for ${open.map((id) => `step ${id}`).join(', ')}` };
-  const mayOverride = written.origin === 'person' && move.override !== undefined;
-  if (step.status !== 'failed' || step.retries < MOST_RETRIES || mayOverride) return null;
+  if (step.status !== 'failed' || step.retries < MOST_RETRIES) return null;
   return {
     code: 'escalate',
     message: `step ${step.id} was retried ${step.retries} times; now a person decides: retry with an override, skip or cancel it`,

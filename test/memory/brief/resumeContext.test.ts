@@ -62,6 +62,30 @@ test.each(levels)('the level %s stays within its characters, and begins with the
   expect(context.match(/"step 2"/g)).toHaveLength(1);
 });
 
+test('of phases that run at the same time, a sub-agent gets all with their agents, and not the first as the next one', () => {
+  const scene = new WorklogScene();
+  scene.write('session_started', { session_id: 's-1', purpose: 'Fix the login' });
+  for (const step of ['1', '2']) scene.write('step_added', { step, title: `step ${step}` });
+  scene.step('1', 'in_progress', { agent: 'coder' });
+  const alone = contextOf(scene, 'delegated');
+  expect(alone).toContain('\nNext: step 1, "step 1", which was in progress\n');
+  scene.step('2', 'in_progress', { agent: 'writer' });
+  const together = contextOf(scene, 'delegated');
+  expect(together).toContain(
+    '\nIn progress at the same time:\n- step 1, "step 1", by agent coder\n- step 2, "step 2", by agent writer\n',
+  );
+  expect(together).not.toContain('Next:');
+});
+
+test('an agent that may take up a part of another session learns which one, and how that stands', () => {
+  const parent = busyScene().log;
+  const scene = new WorklogScene();
+  scene.write('session_started', { session_id: 's-2', purpose: 'The inner part', parent: 's-1' });
+  const part = 'It is a part of session s-1: "Fix the login"; that one is active';
+  expect(contextOf(scene, 'root', undefined, { parent })).toContain(`\n${part}\n`);
+  expect(contextOf(scene, 'compacted', undefined, { parent })).not.toContain('a part of');
+});
+
 test('30 notes of 200 characters: critical ones first, the rest is counted', () => {
   const context = contextOf(busyScene(), 'root');
   const shown = [...context.matchAll(/^- (\w+): "/gm)].map(([, priority]) => priority);

@@ -6,6 +6,7 @@ import { newWorklog } from '../../../memory/fold/newWorklog.js';
 import { Observed } from '../../../memory/observed/observed.js';
 import { testFolder } from '../../harness/folder.js';
 import { at } from '../../src/transcripts/told.js';
+import { WorklogScene } from '../worklogScene.js';
 
 /** The lines of a turn of a conversation. */
 const turn = (session_id: string, ...lines: readonly object[]) =>
@@ -38,6 +39,25 @@ test('a file of a turn that was left is in doubt under its new name until the tu
     filesInDoubt({ log: newWorklog(), fold: observe([...lines, ...more]) }, directory).map(({ path }) => path);
   expect(pathsAfter([])).toEqual(['new.ts']);
   expect(pathsAfter([{ v: 1, session_id: 'c2', event: 'turn_end', reason: 'end_turn' }])).toEqual([]);
+});
+
+test('a file that a completed phase names is not in doubt, unless it was touched again later', () => {
+  const directory = testFolder();
+  for (const name of ['done.ts', 'again.ts', 'other.ts']) writeFileSync(join(directory, name), 'x');
+  const modified = ['done.ts', 'again.ts', 'other.ts'];
+  const lines = turn('c1', { event: 'files', modified }, { event: 'files', modified: ['again.ts'] });
+  const scene = new WorklogScene();
+  scene.write('step_added', { step: '1', title: 'Design' });
+  scene.step('1', 'in_progress');
+  const step = scene.log.steps.get('1');
+  const pathsWhen = (status: 'completed' | 'failed') => {
+    const files = { created: ['done.ts'], modified: ['again.ts'], deleted: [] };
+    const ended = { ...step, status, ended_at: Date.parse(at(1)) + 1, files } as NonNullable<typeof step>;
+    const log = { ...scene.log, steps: new Map([['1', ended]]) };
+    return filesInDoubt({ log, fold: observe(lines) }, directory).map(({ path }) => path);
+  };
+  expect(pathsWhen('completed')).toEqual(['again.ts', 'other.ts']);
+  expect(pathsWhen('failed')).toEqual(['done.ts', 'again.ts', 'other.ts']);
 });
 
 test('a file that the command of a shell was writing is in doubt if it has come to that', () => {

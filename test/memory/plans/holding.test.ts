@@ -102,8 +102,11 @@ test('an agent takes over the step of one that was killed; that is no retry, and
   const before = stepOf(one.open());
   await end(one.program);
   scene.clock.advance(60_000);
-  await start(other.open());
+  const former = `taken over from process ${one.pid}, which is dead`;
+  expect(await start(other.open())).toMatchObject({ lines: ['step 1 is in progress: step 1', former] });
   const after = stepOf(other.open());
+  const recent = stateOf(other.open()).recent.map(({ words }) => words);
+  expect(recent).toContain('step 1: taken over from an agent that is dead');
   expect(after).toMatchObject({ holder: { process: { pid: other.pid } }, retries: 0, started_at: before?.started_at });
   expect(after?.spans).toEqual(before?.spans);
   expect(after?.held_by).not.toBe(before?.held_by);

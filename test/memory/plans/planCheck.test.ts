@@ -35,6 +35,10 @@ describe('faults', () => {
     expect(checkPlan(plan)).toMatchObject({ order: [], batches: [] });
   });
 
+  test('ids that look the same are one id twice, however their accents are written', () => {
+    expect(rulesOf([phase('caf\u00e9'), phase('cafe\u0301')])).toEqual(['duplicate_id']);
+  });
+
   test.each([
     [['1', '2', '3', '1'], 3],
     [['2', '3', '2'], 2],

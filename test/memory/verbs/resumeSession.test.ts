@@ -100,6 +100,10 @@ describe('conflicts', () => {
       expect.objectContaining({ kind: 'holder_dead', phase: '2', words: `process ${pid}` }),
       { kind: 'half_done_file', phase: '2', path: 'half.ts', exists: true },
     ]);
+    // The start that takes it over is the last call that can say so: afterwards the phase has an agent that lives.
+    const taken = await move({ next_phase_id: 2 });
+    expect(taken).toMatchObject({ started: ['2'], conflicts: [{ kind: 'holder_dead' }, { path: 'half.ts' }] });
+    expect((await move({ next_phase_id: 2 })).conflicts).toBeUndefined();
   });
 });
 

@@ -1,10 +1,11 @@
 // covers: memory/verbs/transitionPhase.ts memory/plans/transition.ts memory/plans/position.ts memory/plans/seenChanges.ts
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { MOVES } from '../../../memory/fold/rules/steps.js';
 import { createSession } from '../../../memory/verbs/createSession.js';
+import { sessionStatus } from '../../../memory/verbs/sessionStatus.js';
 import { step } from '../../../memory/verbs/step.js';
 import { transitionPhase } from '../../../memory/verbs/transitionPhase.js';
 import { type Clock, MINUTE, systemClock } from '../../../src/time.js';
@@ -43,8 +44,9 @@ describe('one call', () => {
     await scene.asked(transitionPhase, { next_phase_id: 1 });
     const before = linesIn(scene);
     expect(await scene.asked(transitionPhase, { failed_phase_id: 1, reason: 'r', next_phase_id: 2 })).toMatchObject({
-      code: 'blocked',
-      legal_moves: { 1: MOVES.in_progress, 2: MOVES.pending },
+      ...{ code: 'blocked', session_id: scene.memory().which(null).id },
+      // The start of phase 2 is what was refused.
+      legal_moves: { 1: MOVES.in_progress, 2: ['skipped', 'cancelled'] },
     });
     expect(linesIn(scene)).toBe(before);
     expect(statusesIn(scene)).toEqual(['in_progress', 'pending', 'pending']);
@@ -61,7 +63,10 @@ describe('one call', () => {
     expect(errors).toMatchObject(
       [2, 1, 0].map((left) => ({ type: 'timeout', step: '1', message: `no answer, ${left} left` })),
     );
-    expect(await scene.asked(transitionPhase, { next_phase_id: 1 })).toMatchObject({ code: 'escalate' });
+    // An answer that offered what is refused would have an agent try it again and again.
+    const only = { legal_moves: { 1: ['skipped', 'cancelled'] }, legal_next: [] };
+    expect(await scene.asked(transitionPhase, { next_phase_id: 1 })).toMatchObject({ code: 'escalate', ...only });
+    expect(await scene.asked(sessionStatus, {})).toMatchObject({ next: [] });
     const override = { step: '1', to: 'in_progress', override: 'the server is back' };
     expect(await scene.asked(step, override, 'person')).toMatchObject({ status: 'in_progress' });
   });
@@ -92,6 +97,17 @@ describe('one call', () => {
     expect(await scene.asked(transitionPhase, { failed_phase_id: 1 })).toMatchObject({ code: 'reason_missing' });
     await scene.asked(transitionPhase, { failed_phase_id: 1, error: 'it broke' });
     expect(scene.memory().which(null).log.state.errors).toMatchObject([{ type: 'runtime', message: 'it broke' }]);
+  });
+
+  test.each([
+    [{ failed_phase_id: 1, error: { type: 'logic', message: 'm' } }, 'error.type: one of validation, '],
+    [{ failed_phase_id: 1, error: { type: 'runtime' } }, 'error.message: Invalid input: expected string'],
+    [{ failed_phase_id: 1, error: 5 }, 'error: Invalid input: expected string or object'],
+    [{ next_phase_id: ['1'] }, 'next_phase_id: Invalid input: expected string or '],
+    [{ next_phase_ids: ['1', 2.5] }, 'next_phase_ids.1: Invalid input: expected string or '],
+  ])('of a field that has several forms, the fault is named: %j', async (given, fault) => {
+    const refused = await (await planned()).asked(transitionPhase, given);
+    expect(refused).toMatchObject({ code: 'usage', message: expect.stringContaining(fault) });
   });
 
   test('only a person skips; a skipped failure unblocks what waits for it', async () => {
@@ -153,6 +169,20 @@ describe('files of a phase', () => {
     const claimed = { files_modified: ['old.ts'], no_context_reason: 'none' };
     expect(await scene.asked(transitionPhase, { ...claimed, completed_phase_id: 3 })).toMatchObject({
       unseen: [{ phase: '3', path: 'old.ts', why: 'unchanged' }],
+    });
+  });
+
+  test('that are said to be deleted and are still there are unseen; deleted ones are not', async () => {
+    let now = Date.now();
+    const scene = await planned(PHASES, { ...systemClock, now: () => now });
+    for (const name of ['kept.ts', 'gone.ts']) writeFileSync(join(scene.directory, name), 'x');
+    now += MINUTE;
+    await scene.asked(transitionPhase, { next_phase_id: 1 });
+    rmSync(join(scene.directory, 'gone.ts'));
+    const done = { files_created: ['brief.ts'], files_deleted: ['kept.ts', 'gone.ts', 'brief.ts'] };
+    const given = { ...done, no_context_reason: 'none', completed_phase_id: 1 };
+    expect(await scene.asked(transitionPhase, given)).toMatchObject({
+      unseen: [{ phase: '1', path: 'kept.ts', why: 'unchanged' }],
     });
   });
 
