@@ -186,7 +186,7 @@ export class ProgressDisplay implements ProgressView {
       this.#runningIn(chat_id),
       shown.messageId === null ? 'first' : 'edit',
     );
-    if (waitMs > 0) shown.nextEditAt = clock.now() + waitMs;
+    if (waitMs > 0) shown.nextEditAt = clock.monotonic() + waitMs;
     return waitMs > 0;
   }
 

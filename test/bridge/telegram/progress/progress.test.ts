@@ -22,6 +22,8 @@ import {
 
 /** Turns of the event loop that are given to a loop which should have ended, to show that it has not. */
 const TURNS_FOR_THE_DEAD = 500;
+/** Telegram's, for a minute. */
+const GROUP_LIMIT = 20;
 
 test('an activity is one line', () => {
   const activity = { tool: 'Bash: npm\ntest', note: null, step: null, calls: 12, startedAt: 1_000 };
@@ -288,6 +290,25 @@ describeWithRedis('the progress message', () => {
     await runFor(scene, 4 * SECOND);
     await scene.peer.waitFor(() => shown(scene)?.startsWith('A ·'));
   });
+
+  // rule: progress-leaves-room-for-answers
+  test.each(['its group is busy', 'its chat asked for a pause'])(
+    'is shown again after it was held back because %s',
+    async (why) => {
+      const scene = await openScene();
+      const session = await activeSession(scene);
+      const display = await shownAtWork(scene, session);
+      if (why === 'its group is busy')
+        for (let sent = 0; sent < GROUP_LIMIT; sent += 1) scene.api.spending.note(String(CHAT));
+      else scene.api.spending.ban(String(CHAT), 30 * SECOND);
+      const startedAt = scene.clock.monotonic();
+      display.update(session.session_id, { tool: 'A', note: null, step: null, calls: 1, startedAt });
+      await runFor(scene, 20 * SECOND);
+      expect(shown(scene)).toBe('Thinking · 3 s');
+      await runFor(scene, 45 * SECOND);
+      await scene.peer.waitFor(() => shown(scene)?.startsWith('A ·'));
+    },
+  );
 
   // rule: nobody-sends-within-a-ban
   test('is left alone by every process and at its end, too', async () => {
