@@ -300,7 +300,7 @@ describeWithRedis('the progress message', () => {
       const display = await shownAtWork(scene, session);
       if (why === 'its group is busy')
         for (let sent = 0; sent < GROUP_LIMIT; sent += 1) scene.api.spending.note(String(CHAT));
-      else scene.api.spending.ban(String(CHAT), 30 * SECOND);
+      else scene.api.spending.ban(String(CHAT), 'sendMessage', 30 * SECOND);
       const startedAt = scene.clock.monotonic();
       display.update(session.session_id, { tool: 'A', note: null, step: null, calls: 1, startedAt });
       await runFor(scene, 20 * SECOND);
@@ -309,6 +309,26 @@ describeWithRedis('the progress message', () => {
       await scene.peer.waitFor(() => shown(scene)?.startsWith('A ·'));
     },
   );
+
+  // rule: a-refused-progress-message-goes-on
+  test('is shown again, more and more rarely tried, once the chat has taken the bot back', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = await shownAtWork(scene, session);
+    const kicked = {
+      kind: 'forbidden',
+      description: 'Forbidden: bot was kicked',
+      times: Number.POSITIVE_INFINITY,
+    } as const;
+    const fault = scene.peer.inject(kicked);
+    const startedAt = scene.clock.monotonic();
+    display.update(session.session_id, { tool: 'A', note: null, step: null, calls: 1, startedAt });
+    await runFor(scene, 60 * SECOND);
+    expect(fault.used).toBeLessThan(10);
+    fault.remove();
+    await runFor(scene, 60 * SECOND);
+    await scene.peer.waitFor(() => shown(scene)?.startsWith('A ·'));
+  });
 
   // rule: nobody-sends-within-a-ban
   test('is left alone by every process and at its end, too', async () => {
