@@ -323,10 +323,10 @@ describeWithRedis('the progress message', () => {
     const fault = scene.peer.inject(kicked);
     const startedAt = scene.clock.monotonic();
     display.update(session.session_id, { tool: 'A', note: null, step: null, calls: 1, startedAt });
-    await runFor(scene, 60 * SECOND);
+    await runFor(scene, 60 * SECOND, TURNS_FOR_THE_DEAD);
     expect(fault.used).toBeLessThan(10);
     fault.remove();
-    await runFor(scene, 60 * SECOND);
+    await runFor(scene, 60 * SECOND, TURNS_FOR_THE_DEAD);
     await scene.peer.waitFor(() => shown(scene)?.startsWith('A ·'));
   });
 
