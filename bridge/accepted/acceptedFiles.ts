@@ -6,7 +6,7 @@
  * Nothing is synced, because a killed process loses no line that it wrote, and the register costs an accepted message one write.
  * Limit: a power failure may lose the lines of the last seconds.
  */
-import { closeSync, fstatSync, readdirSync } from 'node:fs';
+import { closeSync, fstatSync, readdirSync, statSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { nullIfAbsent } from '../../src/errors.js';
@@ -24,7 +24,9 @@ export class AcceptedFiles {
   readonly #folder: string;
   readonly #lines = new LineAppender({ isShared: true });
   #descriptor: number | null = null;
+  #path = '';
   #beganWithBytes = 0;
+  #wasLost = false;
   #read: ReadonlyMap<string, number> = new Map();
 
   /** @param folder made with the first line */
@@ -35,8 +37,7 @@ export class AcceptedFiles {
   /** @param lines each with its line end @throws the file system's error; then some of them may be there */
   append(lines: string): void {
     try {
-      // A bridge removes old files, and an operator may remove all of them.
-      if (this.#descriptor !== null && fstatSync(this.#descriptor).nlink === 0) this.close();
+      this.#leaveLost();
       if (this.#descriptor === null) this.#use(this.#names().at(-1) ?? nameOf(1));
       this.#lines.append(lines);
     } catch (error) {
@@ -53,12 +54,16 @@ export class AcceptedFiles {
     this.#use(nameOf(newest === undefined ? 1 : numberOf(newest) + 1));
     if (lines !== '') this.#lines.append(lines);
     this.#beganWithBytes = Buffer.byteLength(lines);
+    this.#wasLost = false;
     const old = names.slice(0, Math.max(names.length + 1 - KEPT_FILES, 0));
     for (const name of old) await rm(join(this.#folder, name), { force: true });
   }
 
-  get isFull(): boolean {
-    return this.#descriptor !== null && fstatSync(this.#descriptor).size - this.#beganWithBytes > FULL_BYTES;
+  /** The file is full, or was taken away, and earlier lines with it. */
+  get mustBeginAgain(): boolean {
+    this.#leaveLost();
+    if (this.#descriptor === null) return this.#wasLost;
+    return this.#wasLost || fstatSync(this.#descriptor).size - this.#beganWithBytes > FULL_BYTES;
   }
 
   /** @returns the whole lines that were not read before, oldest first @throws the file system's error */
@@ -94,9 +99,20 @@ export class AcceptedFiles {
 
   #use(name: string): void {
     makePrivateFolderSync(this.#folder);
-    const path = join(this.#folder, name);
-    this.#descriptor = openToAppendSync(path);
-    this.#lines.use(path, this.#descriptor);
+    this.#path = join(this.#folder, name);
+    this.#descriptor = openToAppendSync(this.#path);
+    this.#lines.use(this.#path, this.#descriptor);
+  }
+
+  /** A bridge removes old files, and an operator may remove all of them, or rename a folder above and make a new one. */
+  #leaveLost(): void {
+    if (this.#descriptor === null) return;
+    const ours = fstatSync(this.#descriptor);
+    const there = statSync(this.#path, { throwIfNoEntry: false });
+    if (there?.ino === ours.ino && there.dev === ours.dev) return;
+    this.close();
+    this.#wasLost = true;
+    this.#read = new Map();
   }
 
   #names(): string[] {

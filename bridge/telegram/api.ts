@@ -24,8 +24,7 @@ const SMALL_MS = 10 * SECOND;
 /** Beyond the requested time of a long poll. */
 const POLL_GRACE_MS = 15 * SECOND;
 /** The methods that count towards the limit of a group. */
-const SENDS = ['sendMessage', 'sendDocument'];
-const SPENDS = [...SENDS, 'editMessageText'];
+const SPENDS = ['sendMessage', 'sendDocument', 'editMessageText'];
 const NO_PREVIEW = { link_preview_options: { is_disabled: true } } as const;
 
 export interface Destination {
@@ -91,8 +90,7 @@ export class TelegramApi {
         .finally(() => timer.cancel());
       if (answer.ok) return answer;
       const failure = refusal(method, answer, token);
-      if (SENDS.includes(method) && failure.kind === 'limited')
-        this.spending.ban(chatOf(payload), failure.pauseMs ?? 0);
+      if (failure.kind === 'limited') this.spending.ban(chatOf(payload), method, failure.pauseMs ?? 0);
       throw failure;
     });
   }

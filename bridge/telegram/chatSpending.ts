@@ -6,6 +6,8 @@
 import { Newest } from '../../src/newest.js';
 import { type Clock, MINUTE } from '../../src/time.js';
 
+/** The methods that bring a message. */
+const SENDS = ['sendMessage', 'sendDocument'];
 const LIMIT = 20;
 const MOST_BANNED = 1_000;
 /** A final message, and the last line of its progress message. */
@@ -17,7 +19,7 @@ export class ChatSpending {
   readonly #clock: Clock;
   /** The instants of the last minute's calls, by group. */
   readonly #calls = new Map<string, number[]>();
-  /** Chats that asked for a pause. */
+  /** Chats that asked for a pause, by kind of call. */
   readonly #bannedUntil = new Newest<string, number>(MOST_BANNED);
   readonly #lastLine = new Map<string, number>();
 
@@ -33,15 +35,21 @@ export class ChatSpending {
     this.#forgetOld(now);
   }
 
-  /** The chat asked for a pause: texts that can wait are not sent there before its end. */
-  ban(chatId: string, lengthMs: number): void {
-    this.#bannedUntil.set(chatId, this.#clock.monotonic() + lengthMs);
+  /** The chat asked for a pause: calls of that kind are not made there before its end. */
+  ban(chatId: string, method: string, lengthMs: number): void {
+    this.#bannedUntil.set(banKey(chatId, method), this.#clock.monotonic() + lengthMs);
+  }
+
+  /** @returns how long the chat's pause for calls of that kind still lasts, in milliseconds; 0 if there is none */
+  banMs(chatId: string, method: string): number {
+    const until = this.#bannedUntil.get(banKey(chatId, method)) ?? 0;
+    return Math.max(until - this.#clock.monotonic(), 0);
   }
 
   /** @param kind the first line of a message is not held back @returns milliseconds to wait; 0 counts the line as shown */
   waitForLine(chatId: string, running: number, kind: 'first' | 'edit'): number {
     const now = this.#clock.monotonic();
-    const bannedMs = (this.#bannedUntil.get(chatId) ?? now) - now;
+    const bannedMs = this.banMs(chatId, 'sendMessage');
     if (bannedMs > 0) return bannedMs;
     if (!isGroup(chatId)) return 0;
     const share = Math.max(LIMIT - KEPT_FOR_EACH * running, LEAST_FOR_PROGRESS);
@@ -68,6 +76,11 @@ export class ChatSpending {
       this.#lastLine.delete(chatId);
     }
   }
+}
+
+/** Messages and files count together; of every other method only its own calls. */
+function banKey(chatId: string, method: string): string {
+  return `${chatId} ${SENDS.includes(method) ? 'send' : method}`;
 }
 
 /** Ids of groups are negative. Private chats have no limit of this kind. */

@@ -1,6 +1,7 @@
 import type { Logger } from '../../src/log/logger.js';
 import { type Backoff, type Clock, pauseAfter, SECOND } from '../../src/time.js';
 import { ChatError } from './chatError.js';
+import type { ChatSpending } from './chatSpending.js';
 
 /** Beyond this many at once, further ones are dropped: a chat that hangs must not fill the memory. */
 const MOST_AT_ONCE = 200;
@@ -9,44 +10,50 @@ const STOP_LIMIT_MS = 2 * SECOND;
 const LAST_TRY_AFTER_MS = 90 * SECOND;
 const BACKOFF: Backoff = { firstMs: SECOND, longestMs: 20 * SECOND };
 
-type ErrandName = 'answer' | 'reaction' | 'commands';
+interface SmallCall {
+  readonly name: keyof typeof METHODS;
+  /** Null if it is about no chat. */
+  readonly chatId: string | null;
+}
+
+const METHODS = { answer: 'sendMessage', reaction: 'setMessageReaction', commands: 'setMyCommands' } as const;
 type Errand = (signal: AbortSignal) => Promise<unknown>;
 
 /** Small calls whose outcome no caller awaits. One that fails is repeated for a minute: an answer twice is better than none. */
 export class Errands {
   readonly #logger: Logger;
   readonly #clock: Clock;
+  readonly #spending: ChatSpending;
   /** No further try begins. */
   readonly #stopping = new AbortController();
   /** Calls in progress end. */
   readonly #ending = new AbortController();
   readonly #running = new Set<Promise<void>>();
 
-  constructor(logger: Logger, clock: Clock) {
+  /** @param spending knows which chats have asked for a pause */
+  constructor(logger: Logger, clock: Clock, spending: ChatSpending) {
     this.#logger = logger;
     this.#clock = clock;
+    this.#spending = spending;
   }
 
   /** Never throws, and never rejects. @param onLost called if it did not succeed, and a later one might */
-  run(name: ErrandName, errand: Errand, onLost: () => void = () => undefined): void {
+  run(call: SmallCall, errand: Errand, onLost: () => void = () => undefined): void {
     if (this.#running.size >= MOST_AT_ONCE || this.#stopping.signal.aborted) {
       const said = 'dropped: too many minor chat calls are in progress, or the bridge is stopping';
-      this.#logger.warn({ errand: name }, said);
+      this.#logger.warn({ errand: call.name }, said);
       onLost();
       return;
     }
-    const run = this.#runOne(name, errand, onLost).finally(() => this.#running.delete(run));
+    const run = this.#runOne(call, errand, onLost).finally(() => this.#running.delete(run));
     this.#running.add(run);
   }
 
-  async #runOne(name: ErrandName, errand: Errand, onLost: () => void): Promise<void> {
+  async #runOne(call: SmallCall, errand: Errand, onLost: () => void): Promise<void> {
     const [stopping, ending] = [this.#stopping.signal, this.#ending.signal];
     const lastTryAt = this.#clock.monotonic() + LAST_TRY_AFTER_MS;
     for (let tries = 1; ; tries += 1) {
-      const err = await errand(ending).then(
-        () => null,
-        (thrown: unknown) => thrown,
-      );
+      const err = this.#banOn(call) ?? (await errand(ending).then(() => null, thrownBy));
       if (err === null) return;
       // The end cut it short: that says nothing about Telegram.
       if (ending.aborted) return onLost();
@@ -57,10 +64,18 @@ export class Errands {
       }
       const isRefused = err instanceof ChatError && err.kind === 'refused';
       // Some chats allow no reactions, and then it is the same with every message.
-      const level = isRefused && name === 'reaction' ? 'debug' : 'warn';
-      this.#logger[level]({ err, errand: name, tries }, 'a small call to the chat failed');
+      const level = isRefused && call.name === 'reaction' ? 'debug' : 'warn';
+      this.#logger[level]({ err, errand: call.name, tries }, 'a small call to the chat failed');
       return isRefused ? undefined : onLost();
     }
+  }
+
+  /** Telegram lengthens its pause for a bot that does not wait: until it is over the call is not made. */
+  #banOn({ name, chatId }: SmallCall): ChatError | null {
+    const leftMs = chatId === null ? 0 : this.#spending.banMs(chatId, METHODS[name]);
+    if (leftMs === 0) return null;
+    const description = 'an earlier call was asked to wait';
+    return new ChatError(METHODS[name], { kind: 'limited', description, retryAfterMs: leftMs });
   }
 
   /** Gives calls in progress a moment, then ends them; resolves when none is left. */
@@ -71,6 +86,10 @@ export class Errands {
     this.#ending.abort();
     await Promise.all(this.#running);
   }
+}
+
+function thrownBy(thrown: unknown): unknown {
+  return thrown;
 }
 
 /** @returns how long to wait before the next try, in milliseconds; null if a repetition cannot help */

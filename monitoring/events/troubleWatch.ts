@@ -8,7 +8,7 @@ import { type EventLog, noticeEvent, writeEvent } from './notice.js';
 
 export interface TroubleWatchOptions {
   readonly troubles: {
-    begin(trouble: Trouble): Promise<boolean>;
+    begin(trouble: Trouble): Promise<'begun' | 'words' | null>;
     end(place: string): Promise<Trouble | null>;
   };
   readonly events: EventLog;
@@ -43,9 +43,9 @@ export class TroubleWatch {
     const incident_id = `${this.#refusal.reason.replaceAll('_', '-')}-${this.#place.replace(/[^\w-]/g, '_')}-${since}`;
     const trouble = { place: this.#place, incident_id, since, words };
     return this.#orLog(false, async () => {
-      if (!(await troubles.begin(trouble))) return false;
-      await this.#write(trouble, 'detected');
-      return true;
+      const news = await troubles.begin(trouble);
+      if (news === 'begun') await this.#write(trouble, 'detected');
+      return news !== null;
     });
   }
 

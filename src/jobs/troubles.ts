@@ -20,9 +20,18 @@ export class Troubles extends StorePart {
     this.#key = key;
   }
 
-  /** @returns whether it is news: no trouble was known at this place */
-  async begin(trouble: Trouble): Promise<boolean> {
-    return (await this.redis.hsetnx(this.#key, trouble.place, JSON.stringify(trouble))) === 1;
+  /**
+   * A trouble that goes on keeps its beginning, and gets the newest words: a person who mends one cause may find another behind it.
+   * @returns what is news: `begun` if no trouble was known at this place, `words` if it had others; null if nothing is
+   */
+  async begin(trouble: Trouble): Promise<'begun' | 'words' | null> {
+    const { place, words } = trouble;
+    if ((await this.redis.hsetnx(this.#key, place, JSON.stringify(trouble))) === 1) return 'begun';
+    const found = await this.redis.hget(this.#key, place);
+    const known = found === null ? trouble : (JSON.parse(found) as Trouble);
+    if (known.words === words) return null;
+    await this.redis.hset(this.#key, place, JSON.stringify({ ...known, words }));
+    return 'words';
   }
 
   /** @returns the trouble that is over now; null if there was none, or another process has ended it */

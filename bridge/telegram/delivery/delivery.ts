@@ -121,7 +121,7 @@ export class TelegramDelivery implements WaitingChat, Service {
     if (progress.mayComeLate) this.#closing.expectLateEdit(sessionId);
     const isForeign = session !== null && (await this.#base.numbers.areForeign(session));
     const rendered = answerParts(claimed.entry.text, redact, session?.project_key ?? null);
-    const parts = isForeign ? asNoReply(rendered, excerptOf(session, redact)) : rendered;
+    const excerpt = session === null ? '' : excerptOf(session, redact);
     const hasMoved = session !== null && session.request.chat_id !== claimed.entry.chat_id;
     const progressId = claimed.entry.progress_message_id ?? (hasMoved ? null : progress.messageId);
     let entry: OutboxEntry | null = { ...claimed.entry, progress_message_id: progressId };
@@ -133,9 +133,9 @@ export class TelegramDelivery implements WaitingChat, Service {
       if (entry === null) return deliveryState(store, sessionId);
     }
     const messageAt = session === null ? null : await acceptedAt(store.records, session);
-    const text = finalTextOf(entry, messagesIn(parts), messageAt);
-    const known = Math.min(await this.#memory.partsSent(text), parts.length);
-    const partsSent = partsDone(parts, known, known > entry.parts_done);
+    const text = finalTextOf(entry, messagesIn(rendered), messageAt);
+    const known = Math.min(await this.#memory.partsSent(text), rendered.length);
+    const partsSent = partsDone(rendered, known, known > entry.parts_done);
     if (partsSent > entry.parts_done) {
       entry = await this.#record.save(entry, { parts_done: partsSent, edit_into: null });
       inDoubt = false;
@@ -144,6 +144,9 @@ export class TelegramDelivery implements WaitingChat, Service {
     let hasArrived = false;
     while (entry !== null && entry.state === 'sending' && entry.claimed_until !== null) {
       held = entry;
+      // Each try may have moved it.
+      const about = aboutIn(entry, session, isForeign);
+      const parts = about === null ? rendered : asNoReply(rendered, about, excerpt);
       const part = parts[entry.parts_done];
       if (entry.quiet === true && part !== undefined) {
         await this.#memory.arrived(text, entry.parts_done);
@@ -221,6 +224,13 @@ interface PlacedPart {
   readonly inDoubt: boolean;
   /** Whether it was the last part. */
   readonly hasArrived: boolean;
+}
+
+/** @returns what an answer is about that cannot be a reply, as its message is another bot's or in another place; null if it can be one */
+function aboutIn({ chat_id, thread_id }: OutboxEntry, session: AgentSession | null, isForeign: boolean): string | null {
+  if (isForeign) return 'your message to the former bot';
+  const isElsewhere = chat_id !== session?.request.chat_id || thread_id !== session.request.thread_id;
+  return session !== null && isElsewhere ? 'your message' : null;
 }
 
 /** @returns the pause that the chat asked for, in milliseconds; null if it asked for none */

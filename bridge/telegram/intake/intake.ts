@@ -56,7 +56,7 @@ export class TelegramIntake implements Service {
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
-    this.#errands = new Errands(parts.logger, parts.clock);
+    this.#errands = new Errands(parts.logger, parts.clock, parts.api.spending);
     this.#handler = new UpdateHandler(parts, this.#errands);
     this.#offset = new PollOffset(parts);
     this.#nextPiece = new NextPiece(parts.clock);
@@ -145,7 +145,7 @@ export class TelegramIntake implements Service {
       can_read_all_group_messages: readsGroups,
     } = await this.#parts.api.getMe(this.#stopping.signal);
     this.#parts.logger.info({ bot_id: id, username }, 'connected to Telegram');
-    this.#errands.run('commands', (signal) => this.#parts.api.setMyCommands(COMMANDS, signal));
+    this.#errands.run({ name: 'commands', chatId: null }, (signal) => this.#parts.api.setMyCommands(COMMANDS, signal));
     return { id, username, readsGroups };
   }
 

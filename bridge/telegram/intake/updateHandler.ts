@@ -111,7 +111,8 @@ export class UpdateHandler {
 
   #answer(message: ChatMessage, text: Text, onLost?: () => void, silent = false): void {
     const to = { chatId: message.chatId, threadId: message.threadId, replyTo: message.messageId };
-    this.#errands.run('answer', (signal) => this.#parts.api.sendMessage(to, text, { signal, silent }), onLost);
+    const call = { name: 'answer', chatId: message.chatId } as const;
+    this.#errands.run(call, (signal) => this.#parts.api.sendMessage(to, text, { signal, silent }), onLost);
   }
 
   /** Strangers can let a group of their own migrate: only a listed one needs any action. */
@@ -221,7 +222,7 @@ export class UpdateHandler {
     const { isNew } = await this.#parts.acceptor.accept(message, admitted, fence);
     if (!isNew) return false;
     for (const messageId of [message.messageId, ...(message.pieces ?? [])]) {
-      this.#errands.run('reaction', (signal) =>
+      this.#errands.run({ name: 'reaction', chatId: message.chatId }, (signal) =>
         this.#parts.api.react(message.chatId, messageId, ACCEPTED_REACTION, signal),
       );
     }

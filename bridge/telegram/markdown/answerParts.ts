@@ -66,11 +66,11 @@ export function answerParts(text: string, redact: Redact, project: string | null
   return [first, left, last, file, ...others.map((part) => ({ ...part, isFallback: true as const }))];
 }
 
-/** An answer to a message of a bot that this one has replaced cannot be a reply: it names the message, if there is room. */
-export function asNoReply(parts: readonly AnswerPart[], excerpt: string): readonly AnswerPart[] {
+/** An answer that cannot be a reply names the message, if there is room. @param about such as `your message` */
+export function asNoReply(parts: readonly AnswerPart[], about: string, excerpt: string): readonly AnswerPart[] {
   const [first, ...others] = parts;
   if (first === undefined || isFile(first)) return parts;
-  const [before, after] = ['About your message to the former bot, ', ':\n\n'];
+  const [before, after] = [`About ${about}, `, ':\n\n'];
   const html = `${before}<code>${escapeHtml(excerpt)}</code>${after}${first.html}`;
   if (html.length > MESSAGE_LIMIT) return parts;
   return [{ ...first, html, plain: `${before}${excerpt}${after}${first.plain}` }, ...others];

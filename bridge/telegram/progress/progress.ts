@@ -18,7 +18,7 @@ import { KnownMessages } from './knownMessages.js';
 import type { ProgressEdits, QuietProgress } from './progressEdits.js';
 import type { ProgressMemory } from './progressMemory.js';
 import { begunText, progressText, STARTED } from './progressText.js';
-import { learn, newlyShown, pause, reasonOf, type Shown } from './shownProgress.js';
+import { learn, learnOfTyping, newlyShown, reasonOf, type Shown } from './shownProgress.js';
 import { WaitingMessages } from './waitingMessages.js';
 
 /** Telegram shows it for five seconds. */
@@ -137,7 +137,7 @@ export class ProgressDisplay implements ProgressView {
 
   async #run(shown: Shown): Promise<void> {
     const { clock, logger } = this.#base;
-    while (!shown.ended.signal.aborted && !shown.isRefused) {
+    while (!shown.ended.signal.aborted && !shown.isOver) {
       try {
         if (await this.#base.numbers.areForeign(shown.session)) return;
         // Another process may have ended the session, or shown something else there.
@@ -186,7 +186,7 @@ export class ProgressDisplay implements ProgressView {
       this.#runningIn(chat_id),
       shown.messageId === null ? 'first' : 'edit',
     );
-    if (waitMs > 0) shown.nextEditAt = clock.now() + waitMs;
+    if (waitMs > 0) shown.nextEditAt = clock.monotonic() + waitMs;
     return waitMs > 0;
   }
 
@@ -203,7 +203,7 @@ export class ProgressDisplay implements ProgressView {
     failpoint('progress.send.before');
     const messageId = await this.#base.api.sendMessage(to, { plain: STARTED, html: null }, { silent: true, signal });
     failpoint('progress.send.after');
-    Object.assign(shown, { messageId, text: STARTED, hasBegun: true });
+    Object.assign(shown, { messageId, text: STARTED, hasBegun: true, refusals: 0 });
     await this.#memory.remember(session, messageId);
   }
 
@@ -226,15 +226,16 @@ export class ProgressDisplay implements ProgressView {
     shown.hasBegun = true;
     const isShown = await this.edits.edit(message, text, mayEdit, abandoned.signal);
     failpoint('progress.edit.after');
-    if (isShown) shown.text = text.plain;
+    if (isShown) Object.assign(shown, { text: text.plain, refusals: 0 });
   }
 
   async #type(shown: Shown): Promise<void> {
     const { clock, api } = this.#base;
     shown.nextTypingAt = clock.monotonic() + TYPING_EVERY_MS;
     const { chat_id, thread_id } = shown.session.request;
+    if (api.spending.banMs(chat_id, 'sendChatAction') > 0) return;
     await api.showTyping(chat_id, thread_id, shown.abandoned.signal).catch((error: unknown) => {
-      if (error instanceof ChatError && error.kind === 'limited') pause(shown, error, clock.monotonic());
+      if (error instanceof ChatError) learnOfTyping(shown, error, clock.monotonic());
     });
   }
 }

@@ -4,7 +4,7 @@ import { leadingFinding } from '../../../monitoring/incident/texts/incidentEvent
 import { unreadable } from '../../../src/errors.js';
 import type { AgentSession } from '../../../src/jobs/model.js';
 import type { Records } from '../../../src/jobs/records.js';
-import type { Clock } from '../../../src/time.js';
+import { type Backoff, type Clock, MINUTE, pauseAfter, SECOND } from '../../../src/time.js';
 import type { AcceptanceClocks } from '../../chat/acceptanceClocks.js';
 import type { Activity } from '../../chat/progressView.js';
 import type { ChatError } from '../chatError.js';
@@ -48,7 +48,8 @@ export function newlyShown(session: AgentSession, known: string | null, clock: C
     hasBegun: false,
     lostSends: 0,
     mayComeLate: false,
-    isRefused: false,
+    refusals: 0,
+    isOver: false,
     nextEditAt: now,
     nextTypingAt: now,
   };
@@ -77,28 +78,43 @@ interface Pace {
   lostSends: number;
   /** An edit was abandoned that may still arrive. */
   mayComeLate: boolean;
-  /** The chat said no: nothing more is tried. */
-  isRefused: boolean;
+  /** In a row. */
+  refusals: number;
+  /** The message is gone, or may be there unseen: nothing more is tried. */
+  isOver: boolean;
   nextEditAt: number;
   nextTypingAt: number;
 }
 
 /** A lost answer may mean a message that is never edited again: one more is tried, not two. */
 const MOST_LOST_SENDS = 2;
+/** People can undo a refusal, such as a lost right or the removal of the bot; each try costs a call all the same. */
+const REFUSED: Backoff = { firstMs: 5 * SECOND, longestMs: 30 * MINUTE };
+const TYPING_REFUSED_MS = MINUTE;
+const GONE = /message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i;
+const NOT_MODIFIED = /message is not modified/i;
 
 /** @param now on the monotonic clock, like every instant here */
 export function learn(pace: Pace, failure: ChatError, now: number): void {
   const { kind, description } = failure;
-  if (kind === 'limited') pause(pace, failure, now);
+  holdBack(pace, failure, now);
   if (kind === 'unknown' && pace.messageId !== null) pace.mayComeLate = true;
   if (kind === 'unknown' && pace.messageId === null) pace.lostSends += 1;
-  const isRefused = kind === 'unauthorized' || (kind === 'refused' && !/message is not modified/i.test(description));
-  if (isRefused || pace.lostSends >= MOST_LOST_SENDS) pace.isRefused = true;
+  const isGone = kind === 'refused' && GONE.test(description);
+  if (isGone || pace.lostSends >= MOST_LOST_SENDS) pace.isOver = true;
 }
 
-/** @param now on the monotonic clock, like every instant here */
-export function pause(pace: Pace, { retryAfterMs }: ChatError, now: number): void {
-  const until = now + (retryAfterMs ?? 0);
+function holdBack(pace: Pace, { kind, description, retryAfterMs }: ChatError, now: number): void {
+  const isRefused = kind === 'unauthorized' || (kind === 'refused' && !NOT_MODIFIED.test(description));
+  if (!isRefused && kind !== 'limited') return;
+  if (isRefused) pace.refusals += 1;
+  const until = now + (isRefused ? pauseAfter(pace.refusals, REFUSED) : (retryAfterMs ?? 0));
   pace.nextEditAt = Math.max(pace.nextEditAt, until);
   pace.nextTypingAt = Math.max(pace.nextTypingAt, until);
+}
+
+/** Edits may be allowed all the same. @param now as for {@link learn} */
+export function learnOfTyping(pace: Pace, failure: ChatError, now: number): void {
+  if (failure.kind === 'limited') holdBack(pace, failure, now);
+  else if (failure.kind !== 'unknown' && failure.kind !== 'not_reached') pace.nextTypingAt = now + TYPING_REFUSED_MS;
 }

@@ -1,4 +1,13 @@
-import { appendFileSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { AcceptedMessages } from '../../../bridge/accepted/acceptedMessages.js';
@@ -137,6 +146,23 @@ test('a folder that is deleted under a bridge is made again', async () => {
   note(bridge, 2);
   expect(await ids(open())).toEqual(['tg_a_1_2']);
 });
+
+// rule: a-flushed-redis-costs-no-end
+test.each(['deleted', 'replaced'])(
+  'a folder that is %s under a bridge gets what is open again, before and after',
+  async (how) => {
+    const { folder, open, note, ids } = openScene();
+    const bridge = open();
+    note(bridge, 1, 2);
+    await bridge.beginAgain(await bridge.open());
+    if (how === 'deleted') rmSync(folder, { recursive: true });
+    else renameSync(folder, `${folder}.away`);
+    note(bridge, 3);
+    bridge.ended('tg_a_1_2');
+    await bridge.beginAgain(await bridge.open());
+    expect((await ids(open())).sort()).toEqual(['tg_a_1_1', 'tg_a_1_3']);
+  },
+);
 
 test('a folder that cannot be used delays no message and is reported once', async () => {
   const { folder, logged, open, note, ids } = openScene();

@@ -40,7 +40,7 @@ export async function takingIn(scene: Scene, options: TakingIn = {}, isStarted =
     },
   );
   const handled = { ...scene, store, admission, acceptor, commands };
-  const handler = new UpdateHandler(handled, new Errands(logger, clock));
+  const handler = new UpdateHandler(handled, new Errands(logger, clock, handled.api.spending));
   const rejected = new RejectedUpdates(scene, logsFolder);
   const watch = new BotWatch({ ...scene, troubles: store.botTroubles }, scene.api.botId);
   const intake = new TelegramIntake({ ...handled, rejected, turn, watch });

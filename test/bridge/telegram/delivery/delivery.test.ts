@@ -23,6 +23,8 @@ import {
 
 const ANSWER = 'The answer is **42**.';
 const SHOWN = 'The answer is 42.';
+/** Where it cannot be a reply. */
+const ELSEWHERE = `About your message, "do it":\n\n${SHOWN}`;
 
 describeWithRedis('the final message', () => {
   // rule: a-final-message-is-sent-once
@@ -83,7 +85,7 @@ describeWithRedis('the final message', () => {
     const session = await answered(scene, await activeSession(scene, { threadId }), ANSWER);
     scene.peer.closeTopic(CHAT, threadId, { userId: 1 });
     expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sent');
-    expect(scene.peer.botMessages(CHAT)).toMatchObject([{ threadId: null, text: SHOWN }]);
+    expect(scene.peer.botMessages(CHAT)).toMatchObject([{ threadId: null, text: ELSEWHERE }]);
   });
 
   test('that is long is sent in parts; only the first is a reply', async () => {
@@ -495,7 +497,7 @@ describeWithRedis('the final message', () => {
       times: Number.POSITIVE_INFINITY,
     });
     expect(await deliveryOf(scene).deliver(session.session_id)).toBe('sent');
-    expect(scene.peer.botMessages(-100_777)).toMatchObject([{ text: SHOWN, replyTo: null }]);
+    expect(scene.peer.botMessages(-100_777)).toMatchObject([{ text: ELSEWHERE, replyTo: null }]);
     const again = await answered(scene, await activeSession(scene), ANSWER);
     scene.peer.inject({
       kind: 'chat_migrated',
@@ -521,7 +523,7 @@ describeWithRedis('the final message', () => {
     await scene.clock.advance(7 * SECOND);
     expect(await delivery.deliver(session.session_id)).toBe('sent');
     await delivery.stop();
-    expect(scene.peer.botMessages(moved).map(({ text }) => text)).toEqual(['Another answer', SHOWN]);
+    expect(scene.peer.botMessages(moved).map(({ text }) => text)).toEqual(['Another answer', ELSEWHERE]);
   });
 
   test('is given up a day after it was written if Telegram cannot be reached until then', async () => {

@@ -22,6 +22,8 @@ import {
 
 /** Turns of the event loop that are given to a loop which should have ended, to show that it has not. */
 const TURNS_FOR_THE_DEAD = 500;
+/** Telegram's, for a minute. */
+const GROUP_LIMIT = 20;
 
 test('an activity is one line', () => {
   const activity = { tool: 'Bash: npm\ntest', note: null, step: null, calls: 12, startedAt: 1_000 };
@@ -286,6 +288,45 @@ describeWithRedis('the progress message', () => {
     await runFor(scene, 18 * SECOND);
     expect(scene.peer.calls).toHaveLength(length);
     await runFor(scene, 4 * SECOND);
+    await scene.peer.waitFor(() => shown(scene)?.startsWith('A ·'));
+  });
+
+  // rule: progress-leaves-room-for-answers
+  test.each(['its group is busy', 'its chat asked for a pause'])(
+    'is shown again after it was held back because %s',
+    async (why) => {
+      const scene = await openScene();
+      const session = await activeSession(scene);
+      const display = await shownAtWork(scene, session);
+      if (why === 'its group is busy')
+        for (let sent = 0; sent < GROUP_LIMIT; sent += 1) scene.api.spending.note(String(CHAT));
+      else scene.api.spending.ban(String(CHAT), 'sendMessage', 30 * SECOND);
+      const startedAt = scene.clock.monotonic();
+      display.update(session.session_id, { tool: 'A', note: null, step: null, calls: 1, startedAt });
+      await runFor(scene, 20 * SECOND);
+      expect(shown(scene)).toBe('Thinking · 3 s');
+      await runFor(scene, 45 * SECOND);
+      await scene.peer.waitFor(() => shown(scene)?.startsWith('A ·'));
+    },
+  );
+
+  // rule: a-refused-progress-message-goes-on
+  test('is shown again, more and more rarely tried, once the chat has taken the bot back', async () => {
+    const scene = await openScene();
+    const session = await activeSession(scene);
+    const display = await shownAtWork(scene, session);
+    const kicked = {
+      kind: 'forbidden',
+      description: 'Forbidden: bot was kicked',
+      times: Number.POSITIVE_INFINITY,
+    } as const;
+    const fault = scene.peer.inject(kicked);
+    const startedAt = scene.clock.monotonic();
+    display.update(session.session_id, { tool: 'A', note: null, step: null, calls: 1, startedAt });
+    await runFor(scene, 60 * SECOND, TURNS_FOR_THE_DEAD);
+    expect(fault.used).toBeLessThan(10);
+    fault.remove();
+    await runFor(scene, 60 * SECOND, TURNS_FOR_THE_DEAD);
     await scene.peer.waitFor(() => shown(scene)?.startsWith('A ·'));
   });
 

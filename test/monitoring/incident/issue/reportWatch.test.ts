@@ -58,7 +58,21 @@ describeWithRedis('a GitHub that refuses reports', () => {
       },
     ]);
 
+    // Behind the mended cause there is another one.
     refusal.remove();
+    const switchedOff = peer.inject({
+      ...REVOKED,
+      status: 410,
+      path: /issues$/,
+      method: 'POST',
+      body: { message: 'Issues are disabled for this repo' },
+    });
+    for (const id of ['A', 'B']) await watched().createInvestigationIssue(occurrence(id));
+    expect(said().slice(1)).toEqual([expect.stringMatching(/410.*issues are disabled/)]);
+    expect(await checkReports(store, clock)).toMatchObject([{ found: expect.stringMatching(/2 hours.*410/) }]);
+    expect(told).toHaveLength(1);
+
+    switchedOff.remove();
     for (const id of ['A', 'B']) await watched().createInvestigationIssue(occurrence(id));
     expect(told.slice(1)).toMatchObject([{ event: 'reports_refused', final: true, incident_id: told[0]?.incident_id }]);
     expect(lines.filter((line) => line.includes('are filed again, after 2 hours'))).toHaveLength(1);
