@@ -89,7 +89,10 @@ export class AcceptedMessages {
     return [...this.#open.values()];
   }
 
-  /** Begins a new file now and then, and if the last one was taken away, with the open messages among those that the store has. Only for the bridge. Never throws. */
+  /**
+   * Begins a new file now and then, and if the last one was taken away, with the open messages among those that the store has. Only for
+   * the bridge. Never throws.
+   */
   async beginAgain(present: readonly OpenMessage[]): Promise<void> {
     const now = this.#parts.clock.now();
     const isDue = this.#begunAt === null || Math.abs(now - this.#begunAt) >= BEGIN_AGAIN_MS;
