@@ -54,7 +54,7 @@ function pairOf(text: string): [Settable, string] {
 function change(changes: Changes, key: Settable, text: string, { surroundings, workspace }: Viewer): void {
   const document = () => documentAt(text, surroundings.directory, workspace);
   if (key === 'purpose' && text.trim() === '')
-    throw new UsageError('purpose=: what is the session for? Give some words');
+    throw new UsageError('purpose: must not be empty');
   if (key === 'workflow_mode' && !WORKFLOW_MODES.includes(text))
     throw new UsageError(`workflow_mode=${JSON.stringify(text)}: one of ${WORKFLOW_MODES.join(', ')}`);
   if (key === 'documents.design') changes.documents = { ...changes.documents, design: document() };

@@ -39,8 +39,9 @@ describeScenes('an agent in a terminal', () => {
       const record = (uuid: string, type: string, content: unknown, more: object = {}) =>
         `${JSON.stringify({ ...common, type, uuid, timestamp: isoTime(systemClock.now()), message: { role: type, content, ...more } })}\n`;
       const turn = (id: string, stop_reason: string) => {
-        const said = record(`says ${id}`, 'assistant', [{ type: 'text', text: WORDS }], { id, stop_reason });
-        return `${record(`asks ${id}`, 'user', WORDS)}${said}`;
+        // Its time is that of this line: an answer that is older than its question leaves the turn open.
+        const asked = record(`asks ${id}`, 'user', WORDS);
+        return `${asked}${record(`says ${id}`, 'assistant', [{ type: 'text', text: WORDS }], { id, stop_reason })}`;
       };
       // It rests until the bridge is seen to know of it, however long that takes to start.
       writeFileSync(transcript, turn('m1', 'end_turn'));
