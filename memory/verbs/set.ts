@@ -53,8 +53,7 @@ function pairOf(text: string): [Settable, string] {
 /** A document is kept as it is now, so that a later look shows whether it was changed. */
 function change(changes: Changes, key: Settable, text: string, { surroundings, workspace }: Viewer): void {
   const document = () => documentAt(text, surroundings.directory, workspace);
-  if (key === 'purpose' && text.trim() === '')
-    throw new UsageError('purpose: must not be empty');
+  if (key === 'purpose' && text.trim() === '') throw new UsageError('purpose: must not be empty');
   if (key === 'workflow_mode' && !WORKFLOW_MODES.includes(text))
     throw new UsageError(`workflow_mode=${JSON.stringify(text)}: one of ${WORKFLOW_MODES.join(', ')}`);
   if (key === 'documents.design') changes.documents = { ...changes.documents, design: document() };
