@@ -36,7 +36,7 @@ export interface SessionView {
   readonly agent: AgentCondition | null;
   /** Files that its agent left in doubt, and that others have finished since. */
   readonly settled: readonly SettledFile[];
-  /** The others, as they are now. Null if nobody has looked. */
+  /** The others, as they are now. Null before a look at later work. */
   readonly doubtful: readonly DoubtfulFile[] | null;
   /** Processes of its crashed agent that still run. */
   readonly left: readonly LeftProcess[];

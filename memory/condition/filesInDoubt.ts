@@ -15,7 +15,7 @@ export interface DoubtfulFile {
   readonly size: number | null;
   /** Whether it was changed after it was last mentioned. */
   readonly changed_since: boolean | null;
-  /** Where git keeps another version of it that is newer: `stash@{0}`, or `branch NAME`. Missing if nobody has looked, or found one. */
+  /** The place in git of a newer version: `stash@{0}`, `branch NAME` or `HEAD@{1}`. Missing if none is known. */
   readonly kept_in?: string;
 }
 

@@ -156,12 +156,12 @@ export class Git {
   /**
    * @param paths relative to the top level
    * @param at UTC epoch milliseconds
-   * @returns by path, where git keeps a version that was stored afterwards, and is not in the present commit: `stash@{0}`, or
-   *   `branch NAME`; null as {@link commitsAfter}
+   * @returns by path, the place of a version that was stored afterwards, and is not in the present commit: `stash@{0}`, `branch NAME` or
+   *   `HEAD@{1}`; null if that is not known
    */
   versionsElsewhere(paths: readonly string[], at: number): ReadonlyMap<string, string> | null {
     const kept = keptAfter(gitFoldersOf(this.#root), at);
-    if (kept.length === 0) return new Map();
+    if (kept === null || kept.length === 0) return kept === null ? null : new Map();
     return this.#within(COMMITS_AT_START, (repository) => versionsElsewhere(repository, paths, at, kept));
   }
 

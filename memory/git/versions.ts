@@ -1,69 +1,83 @@
-/** Versions of files that a repository keeps and does not show: in its stash, and on branches that were left. */
-import { constants } from 'node:fs';
+/** Versions of files that a repository keeps and does not show: in its stash, and in commits that were left. */
+import { constants, existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { errorCode } from '../../src/errors.js';
 import { withFileSync } from '../../src/files/plainFile.js';
 import { readFromEnd } from '../../src/files/readAt.js';
 import { SECOND } from '../../src/time.js';
-import type { GitFolders } from './checkout.js';
+import { checkoutIn, type GitFolders } from './checkout.js';
 import type { Repository } from './repository.js';
 
-/** Of the end of a log of git, which names the newest changes last. */
+/** The end of a log of git that is read. The newest changes are last. */
 const MOST_LOG_BYTES = 256 * 1024;
-/** Entries of the stash, and branches that were left, that are looked into: the newest. */
-const MOST_PLACES = 20;
+/** Commits that git searches. */
+const MOST_PLACES = 100;
 const MOST_COMMITS = 200;
 /** A line of a log of git: the commit before and after, the person, the second, and words. */
 const ENTRY = /^(?<before>[0-9a-f]{40,64}) (?<after>[0-9a-f]{40,64}) .*> (?<seconds>\d+) [-+]\d{4}(?:\t(?<words>.*))?$/;
-const LEFT = /^checkout: moving from (?<branch>\S+) to /;
+/** A commit was left: for another branch, or because a branch was set back. */
+const LEFT = /^(?:checkout: moving from (?<branch>\S+) to |reset: )/;
 /** Stands before each commit that git prints. */
 const MARK = '\u0001';
 
-/** A commit that git keeps, and how people call the place. */
+/** A commit that git keeps, and its place in words of git. */
 export interface KeptCommit {
   readonly commit: string;
-  /** `stash@{0}`, the newest of the stash; or `branch NAME`. */
+  /** `stash@{0}`, the newest of the stash; `branch NAME`; or `HEAD@{1}`, from which a branch was set back. */
   readonly place: string;
 }
 
 /**
- * Git keeps both in files, so no process is started.
+ * Git keeps all of it in files, so no process is started.
  * @param at UTC epoch milliseconds
- * @returns what was put into the stash afterwards, and the branches that were checked out here and left, each the newest first
+ * @returns commits that were put into the stash or left afterwards, each kind with the newest first; null if the files do not show all
  */
-export function keptAfter({ common, folder }: GitFolders, at: number): KeptCommit[] {
+export function keptAfter(folders: GitFolders, at: number): KeptCommit[] | null {
+  const { common, folder } = folders;
+  // In a table, only git can read them.
+  if (existsSync(join(common, 'reftable'))) return null;
   const since = Math.floor(at / SECOND);
-  const isLater = ({ seconds = '' }: Entry) => Number(seconds) >= since;
-  const stashed = entriesIn(join(common, 'logs/refs/stash')).map((entry, index) => ({ entry, index }));
-  const left = entriesIn(join(folder, 'logs/HEAD')).filter(isLater);
-  const branches = left.flatMap(({ before = '', words = '' }) => {
-    const branch = LEFT.exec(words)?.groups?.branch;
-    return branch === undefined ? [] : [{ commit: before, place: `branch ${branch}` }];
+  const stash = entriesAfter(join(common, 'logs/refs/stash'), since);
+  const heads = entriesAfter(join(folder, 'logs/HEAD'), since);
+  if (stash === null || heads === null) return null;
+  // A user may have switched that log off. Before the first commit there is none.
+  if (heads === 'none' && existsSync(join(folder, 'HEAD')) && checkoutIn(folders)?.head !== null) return null;
+  const stashed = listOf(stash).map(({ after = '' }, index) => ({ commit: after, place: `stash@{${index}}` }));
+  const left = listOf(heads).flatMap(({ before = '', words = '' }, index) => {
+    const found = LEFT.exec(words);
+    const branch = found?.groups?.branch;
+    return found === null ? [] : [{ commit: before, place: branch ? `branch ${branch}` : `HEAD@{${index + 1}}` }];
   });
-  const kept = [
-    ...stashed
-      .filter(({ entry }) => isLater(entry))
-      .map(({ entry: { after = '' }, index }) => ({ commit: after, place: `stash@{${index}}` }))
-      .slice(0, MOST_PLACES),
-    ...branches.slice(0, MOST_PLACES),
-  ];
-  return [...new Map(kept.reverse().map((each) => [each.commit, each])).values()].reverse();
+  const kept = [...stashed, ...left];
+  return kept.length > MOST_PLACES
+    ? null
+    : [...new Map(kept.reverse().map((one) => [one.commit, one])).values()].reverse();
 }
 
 type Entry = Readonly<Record<string, string | undefined>>;
 
-/** @returns the newest first; none if there is no such log */
-function entriesIn(path: string): Entry[] {
+function listOf(entries: readonly Entry[] | 'none'): readonly Entry[] {
+  return entries === 'none' ? [] : entries;
+}
+
+/**
+ * @param since UTC epoch seconds
+ * @returns the later entries, the newest first; `none` without such a log; null if it cannot be read, or not far enough
+ */
+function entriesAfter(path: string, since: number): Entry[] | 'none' | null {
   try {
-    const text = withFileSync(path, constants.O_RDONLY, (descriptor) =>
-      readFromEnd(descriptor, { first: MOST_LOG_BYTES, most: MOST_LOG_BYTES }, (end) => end.toString('utf8')),
-    );
-    return (text ?? '')
+    const read = (end: Buffer, { isWhole }: { readonly isWhole: boolean }) => ({ text: end.toString('utf8'), isWhole });
+    const bytes = { first: MOST_LOG_BYTES, most: MOST_LOG_BYTES };
+    const end = withFileSync(path, constants.O_RDONLY, (descriptor) => readFromEnd(descriptor, bytes, read));
+    const all = (end?.text ?? '')
       .split('\n')
       .map((line) => ENTRY.exec(line)?.groups)
       .filter((entry) => entry !== undefined)
       .reverse();
-  } catch {
-    return [];
+    const later = all.filter(({ seconds = '' }) => Number(seconds) >= since);
+    return later.length === all.length && end?.isWhole !== true ? null : later;
+  } catch (error) {
+    return errorCode(error) === 'ENOENT' ? 'none' : null;
   }
 }
 

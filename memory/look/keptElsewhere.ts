@@ -1,5 +1,5 @@
-/** Files in doubt that are not, or not as they were left, in a directory, because somebody put them into the stash or onto a branch. */
-import { join, relative, resolve } from 'node:path';
+/** Files in doubt whose half-done work a person has put into the stash, or onto a branch that was left. */
+import { join, relative, resolve, sep } from 'node:path';
 import { type DoubtfulFile, nameIn } from '../condition/filesInDoubt.js';
 import { Git } from '../git/git.js';
 import type { Viewer } from '../sessions/views.js';
@@ -15,20 +15,23 @@ export interface Left {
   readonly at: number;
 }
 
-/** @returns by the path of a doubtful file, where git keeps another version of it that is newer: `stash@{0}`, or `branch NAME` */
+/** @returns by the path of a file, the place in git of a newer version; null if git does not show that */
 export function keptElsewhere(
   { surroundings }: Viewer,
   { doubtful, places, root, at }: Left,
-): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
+): ReadonlyMap<string, string | null> {
+  const found = new Map<string, string | null>();
   for (const place of places.filter(({ kind }) => kind === 'git')) {
     const paths = doubtful.flatMap(({ path }) => {
       const inside = relative(place.root, resolve(root, path));
-      return inside.startsWith('..') ? [] : [inside];
+      return inside === '..' || inside.startsWith(`..${sep}`) ? [] : [inside];
     });
     const versions =
       paths.length === 0 ? null : new Git(place.root, surroundings.variables).versionsElsewhere(paths, at);
-    for (const [path, name] of versions ?? []) found.set(nameIn(root, join(place.root, path)), name);
+    for (const path of paths) {
+      const kept = versions === null ? null : versions.get(path);
+      if (kept !== undefined) found.set(nameIn(root, join(place.root, path)), kept);
+    }
   }
   return found;
 }

@@ -45,7 +45,7 @@ export interface Since {
   readonly doubtful: readonly DoubtfulFile[];
 }
 
-/** @param workspace where the files are */
+/** @param workspace that has the files */
 export async function settledSince(memory: Viewer, doubted: Doubted, workspace: Workspace): Promise<Since> {
   const { log, fold, doubtful } = doubted;
   if (lastSeen(doubted) === null || doubtful.length === 0) return { settled: [], doubtful };
@@ -63,7 +63,7 @@ export async function settledSince(memory: Viewer, doubted: Doubted, workspace: 
   }
   const rest = doubtful.filter(({ path }) => open.has(path));
   const kept = keptElsewhere(memory, { doubtful: rest, places, root: workspace.root, at: first });
-  // A missing directory, such as on a removed disk, does not show that a file was deleted; nor does a stash that has it.
+  // A missing directory, such as on a removed disk, does not show that a file was deleted; nor does a stash that has it, or that cannot be asked.
   for (const { path, exists } of existsSync(workspace.root) ? rest : [])
     if (!exists && !kept.has(path) && isKnownWritten(fold, path)) settle({ path, how: 'deleted', by: null });
   const last = Math.max(...[...open].map(left));
@@ -74,9 +74,9 @@ export async function settledSince(memory: Viewer, doubted: Doubted, workspace: 
   return { settled, doubtful: unsettled.map((file) => ({ ...file, ...placeIn(kept, file.path) })) };
 }
 
-function placeIn(kept: ReadonlyMap<string, string>, path: string): { readonly kept_in?: string } {
-  const kept_in = kept.get(path);
-  return kept_in === undefined ? {} : { kept_in };
+function placeIn(kept: ReadonlyMap<string, string | null>, path: string): { readonly kept_in?: string } {
+  const kept_in = kept.get(path) ?? null;
+  return kept_in === null ? {} : { kept_in };
 }
 
 /** @returns the workspace, and those of the files: the agent may have gone to another worktree */

@@ -9,10 +9,9 @@ import { errorCode, WatchkeeperError } from '../../src/errors.js';
 import { namesIn } from '../../src/files/entries.js';
 import { withOwnFileSync } from '../../src/files/ownFile.js';
 import { readAt } from '../../src/files/readAt.js';
-import type { ProcessIdentity } from '../../src/host/identity.js';
 import { DAY } from '../../src/time.js';
-import { openRuns } from '../fold/runs.js';
-import type { Worklog } from '../fold/worklog.js';
+import { isOpen, openRuns } from '../fold/runs.js';
+import type { Run, Worklog } from '../fold/worklog.js';
 import { Memory } from '../sessions/memory.js';
 import type { OpenSession } from '../sessions/sessions.js';
 import { LARGEST_PAYLOAD_BYTES, type Payload, parsePayload } from './payload.js';
@@ -85,19 +84,20 @@ function record(memory: Memory, end: SpooledEnd, onEnd: (session: OpenSession) =
   const then = at < memory.clock.now() ? memoryAt(memory, at) : memory;
   const id = then.bindings.sessionOf({ provider, conversation: payload.conversation });
   then.sessions.withSession(id, (session) => {
-    const agent = agentIn(session.log.state, end);
-    if (agent === null) return;
-    endRun(then, session, agent, payload.reason ?? 'ended');
+    const run = runIn(session.log.state, end);
+    if (run === null) return;
+    if (isOpen(run)) endRun(then, session, run.process, payload.reason ?? 'ended');
+    // Also if it is written already: its reader may have died before it began anything.
     onEnd(session);
   });
 }
 
-/** The pid of a container's process, too, is that of the run in which it was recorded. */
-function agentIn({ runs }: Worklog, { agents, boot_id }: SpooledEnd): ProcessIdentity | null {
-  const isIn = ({ process }: { readonly process: ProcessIdentity }) =>
+/** The pid of a container's process, too, is that of the run in which it was recorded. @returns the newest, an open one first */
+function runIn({ runs }: Worklog, { agents, boot_id }: SpooledEnd): Run | null {
+  const isIn = ({ process }: Run) =>
     process.boot_id === boot_id &&
     agents.some(({ pid, pid_start }) => pid === process.pid && pid_start === process.pid_start);
-  return openRuns(runs).find(isIn)?.process ?? null;
+  return openRuns(runs).find(isIn) ?? runs.findLast(isIn) ?? null;
 }
 
 /** The same memory, which writes lines of an earlier instant. */

@@ -49,14 +49,14 @@ export type Input<F extends Fields> = { readonly [Name in keyof F]: z.output<F[N
   readonly session: string | undefined;
 };
 
-/** Of a tool: words that a caller may leave out. Blank ones say nothing, and count as left out. */
+/** Words that the caller of a tool may leave out. Blank ones say nothing, and count as left out. */
 export const WORDS_IF_ANY = z.optional(
   z.pipe(
     z.string(),
     z.transform((text) => (text.trim() === '' ? undefined : text)),
   ),
 );
-/** Of a tool: words for what is recorded or changed. */
+/** Words that the caller of a tool records or changes. */
 export const SOME_WORDS = z.string().check(
   z.minLength(1),
   z.refine((text) => text.trim() !== '', { error: 'some words are expected, and it has only blanks' }),

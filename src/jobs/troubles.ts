@@ -21,7 +21,7 @@ export class Troubles extends StorePart {
   }
 
   /**
-   * A trouble that goes on keeps its beginning, and gets the newest words: a person who mends one cause may find another behind it.
+   * A trouble that continues keeps its beginning, and gets the newest words: a person who mends one cause may find another behind it.
    * @returns what is news: `begun` if no trouble was known at this place, `words` if it had others; null if nothing is
    */
   async begin(trouble: Trouble): Promise<'begun' | 'words' | null> {

@@ -1,7 +1,7 @@
 // covers: bridge/assembly/terminals.ts bridge/intake/commands/status.ts monitoring/terminals/noticeEvent.ts
 /** A bridge beside a person's terminal: it notices that the agent there is stuck, tells the chat only that, and touches nothing. */
 import { spawn } from 'node:child_process';
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -52,9 +52,10 @@ describeScenes('an agent in a terminal', () => {
         clock: systemClock,
         redact: createRedactor([]),
       });
+      const agentProcess = readProcessIdentity(hostname(), Number(screen.trim()));
       const { session } = startConversation(memory, {
         ...{ provider: 'claude', conversation: 'c1', source: 'startup', transcript, launchedIn: null },
-        agent: readProcessIdentity(hostname(), Number(screen.trim())),
+        agent: agentProcess,
       });
       session.log.close();
 
@@ -87,6 +88,15 @@ describeScenes('an agent in a terminal', () => {
       expect([agent.exitCode, agent.signalCode]).toEqual([null, null]);
       // It rang, once, and printed nothing.
       expect(screen.replace(/^\d+\s+/, '')).toBe('\u0007');
+      // Its launcher notes its end, and the bridge is the first to read that.
+      const { pid, pid_start, boot_id } = agentProcess;
+      const end = { hook_event_name: 'SessionEnd', session_id: 'c1', cwd: directory, reason: 'other' };
+      mkdirSync(join(home, 'spool'), { recursive: true, mode: 0o700 });
+      const noted = `1 ${boot_id} ${pid}:${pid_start}\n${JSON.stringify(end)}\n`;
+      writeFileSync(join(home, 'spool', `${pid}.1`), noted, { mode: 0o600 });
+      await scene.until('the copy of its transcript', () =>
+        existsSync(join(home, 'sessions', session.id, 'tool_use.jsonl')),
+      );
     },
     SCENE_TIMEOUT_MS,
   );

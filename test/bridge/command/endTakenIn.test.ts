@@ -7,6 +7,7 @@ import { command as work } from '../../../bridge/cli/work/work.js';
 import { answerOf } from '../../../bridge/hook/answers.js';
 import { worklogKind } from '../../../memory/fold/rules/kind.js';
 import { startConversation } from '../../../memory/programs/conversationStart.js';
+import { endRun } from '../../../memory/programs/runEnd.js';
 import { readProcessIdentity } from '../../../src/host/identity.js';
 import { redactShapes } from '../../../src/log/redact.js';
 import { type MemoryScene, memoryScene } from '../../memory/scene.js';
@@ -53,6 +54,17 @@ test.each(READERS)('%s begins to keep the session whose end it takes in, once', 
   const id = endedSession(scene);
   const begun: (readonly string[])[] = [];
   for (let time = 0; time < 2; time++) await read(scene, (args) => begun.push(args));
+  expect(begun).toEqual([['work', 'keep', id, '--dir', scene.home]]);
+});
+
+test('a reader begins to keep it also if the one that recorded the end has died since', async () => {
+  const scene = memoryScene();
+  const id = endedSession(scene);
+  const memory = scene.open();
+  memory.sessions.withSession(id, (session) => endRun(memory, session, HERE, 'other'));
+  const begun: (readonly string[])[] = [];
+  const detached = (args: readonly string[]) => void begun.push(args);
+  await runCommand(work, ['list'], { surroundings: surroundingsOf(scene), detached });
   expect(begun).toEqual([['work', 'keep', id, '--dir', scene.home]]);
 });
 

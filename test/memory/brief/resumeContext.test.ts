@@ -77,7 +77,7 @@ test('of phases that run at the same time, a sub-agent gets all with their agent
   expect(together).not.toContain('Next:');
 });
 
-test('an agent that may take up a part of another session learns which one, and how that stands', () => {
+test('an agent that may take up a part of another session learns which one, and its state', () => {
   const parent = busyScene().log;
   const scene = new WorklogScene();
   scene.write('session_started', { session_id: 's-2', purpose: 'The inner part', parent: 's-1' });

@@ -1,6 +1,6 @@
 // covers: memory/look/keptElsewhere.ts
 /** Versions of files that git keeps elsewhere: people put work aside, and then look for it. */
-import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { Git } from '../../../memory/git/git.js';
@@ -88,12 +88,42 @@ describe('on a branch that was left', () => {
     git.run(root, 'commit', '-qam', 'half');
     const log = join(root, '.git/logs/HEAD');
     const id = git.run(root, 'rev-parse', 'HEAD').trim();
-    appendFileSync(log, `${id} ${id} a <a@example.com> 1000000000 +0000\treset: moving to HEAD\n`.repeat(10_000));
+    appendFileSync(log, `${id} ${id} a <a@example.com> 900000000 +0000\treset: moving to HEAD\n`.repeat(10_000));
     git.run(root, 'checkout', '-q', 'main');
     expect(found()).toEqual({ 'a.txt': 'branch half' });
   });
 });
 
-test('where there is no repository, there are none', () => {
-  expect(new Git(testFolder(), git.variables).versionsElsewhere(PATHS, BEFORE)).toEqual(new Map());
+test('a commit from which its branch was set back is found', () => {
+  write('a.txt');
+  git.run(root, 'commit', '-qam', 'half');
+  git.run(root, 'reset', '-q', '--hard', 'HEAD~1');
+  expect(found()).toEqual({ 'a.txt': 'HEAD@{1}' });
+});
+
+describe('it is not known', () => {
+  test.each<[string, () => void]>([
+    ['whether the stash has one, if its log cannot be read', () => mkdirSync(join(root, '.git/logs/refs/stash'))],
+    ['whether one was left, without a log of what was checked out', () => rmSync(join(root, '.git/logs/HEAD'))],
+    ['in a repository whose logs are in a table', () => mkdirSync(join(root, '.git/reftable'))],
+    [
+      'if more was left than is looked at',
+      () => {
+        const [one, other] = git.run(root, 'rev-list', '--max-count=2', 'HEAD').split('\n');
+        const line = `${one} ${other} a <a@example.com> 2000000000 +0000\treset: moving to HEAD\n`;
+        appendFileSync(join(root, '.git/logs/HEAD'), line.repeat(10_000));
+      },
+    ],
+  ])('%s', (_, spoil) => {
+    expect(found()).toEqual({});
+    spoil();
+    expect(found()).toBeNull();
+  });
+});
+
+test('before the first commit, there are none', () => {
+  const empty = join(testFolder(), 'empty');
+  mkdirSync(empty);
+  git.run(empty, 'init', '-q');
+  expect(new Git(empty, git.variables).versionsElsewhere(PATHS, BEFORE)).toEqual(new Map());
 });

@@ -1,6 +1,6 @@
 // covers: memory/look/stillInDoubt.ts
 /** A half-written file is in doubt until another agent has finished it; then its session weighs less, and says who has. */
-import { renameSync } from 'node:fs';
+import { mkdirSync, renameSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { crashLines, crashOf } from '../../../memory/brief/crashReport.js';
 import { contextFor } from '../../../memory/brief/resumeContext.js';
@@ -125,7 +125,7 @@ test('one that a person has deleted is in doubt only while a command that may ha
   });
 });
 
-test('one that a person has put into the stash, or onto a branch, is in doubt, and both are told where it is', async () => {
+test('one that a person has put into the stash, or onto a branch, is in doubt, and both reports name the place', async () => {
   const stashed = new Morning();
   await stashed.chat('the weather');
   stashed.git('init', '-q');
@@ -144,6 +144,16 @@ test('one that a person has put into the stash, or onto a branch, is in doubt, a
   const onBranch = await found(stashed);
   expect(onBranch).toMatchObject({ weights: ['files_in_doubt'], doubtful: [FILE], settled: [] });
   expect(onBranch.text).toContain(`- "${FILE}": it does not exist; branch "half/done" has a version of it\n`);
+});
+
+test('one that is gone stays in doubt if git cannot say whether it was put aside', async () => {
+  const morning = new Morning();
+  morning.git('init', '-q');
+  morning.git('commit', '-q', '--allow-empty', '-m', 'first');
+  await morning.finishes(WORK, WORK, 'kill');
+  morning.remove(FILE);
+  mkdirSync(morning.path('.git/logs/refs/stash'), { recursive: true });
+  expect(await found(morning)).toMatchObject({ weights: ['files_in_doubt'], doubtful: [FILE], settled: [] });
 });
 
 test('one whose whole directory is gone is not deleted: its disk may come back', async () => {
