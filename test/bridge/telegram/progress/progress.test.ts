@@ -257,6 +257,17 @@ describeWithRedis('the progress message', () => {
     await scene.peer.waitFor(() => typing(scene) > 0);
   });
 
+  test('shows no typing within a pause that another message was asked for', async () => {
+    const scene = await openScene();
+    scene.api.spending.ban(String(CHAT), 'sendChatAction', 20 * SECOND);
+    displayOf(scene).begin(await activeSession(scene));
+    await scene.peer.waitFor(() => scene.peer.botMessages(CHAT).length > 0);
+    await runFor(scene, 18 * SECOND);
+    expect(scene.peer.calls.filter(({ method }) => method === 'sendChatAction')).toEqual([]);
+    await runFor(scene, 6 * SECOND);
+    await scene.peer.waitFor(() => typing(scene) > 0);
+  });
+
   test.each([1, 2])('whose sends have %i lost answers is sent at most once more', async (lost) => {
     const scene = await openScene();
     scene.peer.inject({ kind: 'lost_answer', method: 'sendMessage', times: lost });
